@@ -1,0 +1,122 @@
+//! The library's own worker threads: started for one call and joined before it returns.
+//!
+//! Nothing outlives a call, so that a host may fork, unload the library or exit between calls.
+//! rayon's global pool is never used; code that runs inside [`run`] uses rayon's parallel
+//! iterators, which stay in the pool they are called from.
+
+use crate::error::{Error, Result};
+use crate::panics;
+use std::num::NonZero;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// How many threads `threads` = `requested` means on this machine.
+pub(crate) fn count(requested: usize) -> usize {
+    match requested {
+        0 => std::thread::available_parallelism().map_or(1, NonZero::get).min(1024),
+        some => some,
+    }
+}
+
+/// Runs `work` on `threads` workers while the calling thread waits.
+pub(crate) fn run<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> Result<R> {
+    in_pool(threads, |pool| pool.install(work))
+}
+
+/// As [`run`]; the calling thread meanwhile handles the events that the work sends, and `None`
+/// whenever nothing has come for `interval`.
+pub(crate) fn run_with_events<E: Send, R: Send>(
+    threads: usize,
+    interval: Duration,
+    mut handle: impl FnMut(Option<E>),
+    work: impl FnOnce(&dyn Fn(E)) -> R + Send,
+) -> Result<R> {
+    enum Message<E, R> {
+        Event(E),
+        Done(R),
+    }
+    in_pool(threads, |pool| {
+        let answer = pool.in_place_scope(|scope| {
+            let (sender, receiver) = channel();
+            scope.spawn(move |_| {
+                // The receiver only goes away when the calling thread unwinds.
+                let result = work(&|event| drop(sender.send(Message::Event(event))));
+                drop(sender.send(Message::Done(result)));
+            });
+            loop {
+                match receiver.recv_timeout(interval) {
+                    Ok(Message::Event(event)) => handle(Some(event)),
+                    Ok(Message::Done(result)) => return Some(result),
+                    Err(RecvTimeoutError::Timeout) => handle(None),
+                    // The work panicked; leaving the scope passes the panic on.
+                    Err(RecvTimeoutError::Disconnected) => return None,
+                }
+            }
+        });
+        answer.expect("the scope has passed on a panic of the work")
+    })
+}
+
+fn in_pool<R>(threads: usize, work: impl FnOnce(&rayon::ThreadPool) -> R) -> Result<R> {
+    let mark = panics::inherit();
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .thread_name(|index| format!("scmk-{index}"))
+        .stack_size(4 << 20)
+        .build_scoped(
+            |thread| {
+                mark();
+                thread.run()
+            },
+            work,
+        )
+        .map_err(|error| Error::Threads { threads, reason: error.to_string() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_runs_on_as_many_threads_as_asked_for() {
+        for threads in [1, 2, 8] {
+            assert_eq!(run(threads, rayon::current_num_threads).unwrap(), threads);
+        }
+    }
+
+    #[test]
+    fn events_are_handled_on_the_calling_thread() {
+        let caller = std::thread::current().id();
+        let (mut events, mut ticks) = (Vec::new(), 0);
+        let answer = run_with_events(
+            2,
+            Duration::from_millis(5),
+            |event| {
+                assert_eq!(std::thread::current().id(), caller);
+                match event {
+                    Some(event) => events.push(event),
+                    None => ticks += 1,
+                }
+            },
+            |send| {
+                send(1);
+                std::thread::sleep(Duration::from_millis(80));
+                send(2);
+                7
+            },
+        );
+        assert_eq!(answer, Ok(7));
+        assert_eq!(events, [1, 2]);
+        assert!(ticks >= 1);
+    }
+
+    #[test]
+    fn a_panic_of_the_work_reaches_the_caller() {
+        let message = panics::caught(|| run(2, || panic!("boom"))).unwrap_err();
+        assert!(message.starts_with("boom at"), "{message}");
+        let tick = Duration::from_millis(1);
+        let bang = |_: &dyn Fn(())| panic!("bang");
+        let message = panics::caught(|| run_with_events(2, tick, |_| {}, bang)).unwrap_err();
+        assert!(message.starts_with("bang at"), "{message}");
+    }
+}
