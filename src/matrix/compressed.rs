@@ -1,0 +1,51 @@
+//! A square sparse matrix, its lines (columns or rows) one after the other.
+
+use crate::error::Result;
+use crate::memory;
+
+/// A square sparse matrix by columns or by rows.
+#[derive(Debug)]
+pub(crate) struct Compressed {
+    starts: Vec<usize>,
+    entries: Vec<(u32, f64)>,
+}
+
+impl Compressed {
+    /// Line k is `entries[starts[k]..starts[k + 1]]`.
+    pub(crate) fn new(starts: Vec<usize>, entries: Vec<(u32, f64)>) -> Self {
+        debug_assert_eq!(starts.last(), Some(&entries.len()));
+        Self { starts, entries }
+    }
+
+    /// Number of lines.
+    pub(crate) fn lines(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The entries of line `index` as (position, value).
+    pub(crate) fn line(&self, index: usize) -> &[(u32, f64)] {
+        &self.entries[self.starts[index]..self.starts[index + 1]]
+    }
+
+    /// The same matrix with columns and rows exchanged; positions rise in each line.
+    pub(crate) fn transpose(&self) -> Result<Self> {
+        let n = self.lines();
+        let mut starts = memory::filled(n + 1, 0, "transposed sparse matrix")?;
+        for &(position, _) in &self.entries {
+            starts[position as usize + 1] += 1;
+        }
+        for k in 0..n {
+            starts[k + 1] += starts[k];
+        }
+        let mut next = memory::with_capacity(n, "transposed sparse matrix")?;
+        next.extend_from_slice(&starts[..n]);
+        let mut entries = memory::filled(self.entries.len(), (0, 0.0), "transposed sparse matrix")?;
+        for k in 0..n {
+            for &(position, value) in self.line(k) {
+                entries[next[position as usize]] = (k as u32, value);
+                next[position as usize] += 1;
+            }
+        }
+        Ok(Self { starts, entries })
+    }
+}

@@ -1,0 +1,65 @@
+//! A dense column-major matrix whose allocation can fail.
+
+use crate::error::Result;
+use crate::memory;
+use faer::{MatMut, MatRef};
+
+/// A dense matrix, column-major and contiguous.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Matrix {
+    values: Vec<f64>,
+    rows: usize,
+    cols: usize,
+}
+
+impl Matrix {
+    /// A matrix of zeros; `what` names it should memory run out.
+    pub fn zeros(rows: usize, cols: usize, what: &'static str) -> Result<Self> {
+        Ok(Self { values: memory::filled(rows * cols, 0.0, what)?, rows, cols })
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns.
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// All entries, column after column.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// All entries, column after column.
+    pub fn values_mut(&mut self) -> &mut [f64] {
+        &mut self.values
+    }
+
+    /// Column `j`.
+    pub fn col(&self, j: usize) -> &[f64] {
+        &self.values[j * self.rows..(j + 1) * self.rows]
+    }
+
+    /// Column `j`.
+    pub fn col_mut(&mut self, j: usize) -> &mut [f64] {
+        &mut self.values[j * self.rows..(j + 1) * self.rows]
+    }
+
+    /// Entry (i, j).
+    pub fn get(&self, i: usize, j: usize) -> f64 {
+        self.values[i + j * self.rows]
+    }
+
+    /// A view for faer.
+    pub(crate) fn view(&self) -> MatRef<'_, f64> {
+        MatRef::from_column_major_slice(&self.values, self.rows, self.cols)
+    }
+
+    /// A mutable view for faer.
+    pub(crate) fn view_mut(&mut self) -> MatMut<'_, f64> {
+        MatMut::from_column_major_slice_mut(&mut self.values, self.rows, self.cols)
+    }
+}
