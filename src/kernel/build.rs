@@ -1,0 +1,365 @@
+//! Kernels from features: inner products and distances once for a whole list.
+
+use super::KernelSpec;
+use super::products::{Samples, mirror};
+use crate::error::Result;
+use crate::matrix::{Kernel, Matrix};
+use crate::memory;
+use rayon::prelude::*;
+
+/// A feature matrix in the caller's memory: entry (sample i, feature j) is
+/// `values[i * sample_stride + j * feature_stride]`.
+#[derive(Clone, Copy, Debug)]
+pub struct Features<'a> {
+    /// The caller's memory.
+    pub values: &'a [f64],
+    /// Number of samples.
+    pub samples: usize,
+    /// Number of features.
+    pub features: usize,
+    /// Elements from one sample to the next.
+    pub sample_stride: usize,
+    /// Elements from one feature to the next.
+    pub feature_stride: usize,
+}
+
+/// The kernels of `specs`; the first is named "kernel `first`".
+///
+/// Inner products are those of the features as they are, not centred. Features whose largest
+/// absolute value is below 1e-30 or above 1e30 count as divided by it.
+pub(crate) fn build(
+    features: Features<'_>,
+    specs: &[KernelSpec],
+    first: usize,
+) -> Result<Vec<Kernel<'static>>> {
+    let samples = Samples::new(features)?;
+    let is_gaussian = |spec: &KernelSpec| matches!(spec, KernelSpec::Gaussian { .. });
+    let name = |index: usize| format!("kernel {} ({})", first + index, specs[index]);
+    let mut kernels: Vec<Option<Kernel<'static>>> = specs.iter().map(|_| None).collect();
+
+    // One kind after the other, so that no more than one n×n matrix is held beside the kernels.
+    if !specs.iter().all(is_gaussian) {
+        let gram = samples.gram()?;
+        for (index, spec) in specs.iter().enumerate() {
+            let values = match *spec {
+                KernelSpec::Linear => inner_product_kernel(&gram, |g| g),
+                KernelSpec::Polynomial { a, b } => {
+                    inner_product_kernel(&gram, |g| (a + g).powi(b as i32))
+                }
+                KernelSpec::Gaussian { .. } => continue,
+            }?;
+            kernels[index] = Some(Kernel::computed(name(index), values, features.samples)?);
+        }
+    }
+    if specs.iter().any(is_gaussian) {
+        let distances = samples.into_squared_distances()?;
+        let largest = largest_of_lower(&distances);
+        for (index, spec) in specs.iter().enumerate() {
+            if let KernelSpec::Gaussian { t } = *spec {
+                let values = gaussian_kernel(&distances, largest, t)?;
+                kernels[index] = Some(Kernel::computed(name(index), values, features.samples)?);
+            }
+        }
+    }
+    Ok(kernels.into_iter().flatten().collect())
+}
+
+fn inner_product_kernel(gram: &Matrix, f: impl Fn(f64) -> f64 + Sync) -> Result<Vec<f64>> {
+    let mut values = memory::filled(gram.values().len(), 0.0, "a kernel")?;
+    let columns = gram.values().par_chunks(gram.rows());
+    values.par_chunks_mut(gram.rows()).zip(columns).for_each(|(out, gram)| {
+        for (out, &gram) in out.iter_mut().zip(gram) {
+            *out = f(gram);
+        }
+    });
+    Ok(values)
+}
+
+fn gaussian_kernel(squared_distances: &Matrix, largest: f64, t: f64) -> Result<Vec<f64>> {
+    // Samples that are all the same have a kernel of ones, which is refused as constant.
+    let unit = if largest > 0.0 { largest } else { 1.0 };
+    let order = squared_distances.rows();
+    let mut values = memory::filled(order * order, 0.0, "a kernel")?;
+    values.par_chunks_mut(order).enumerate().for_each(|(j, out)| {
+        let distances = &squared_distances.col(j)[j..];
+        for (out, &distance) in out[j..].iter_mut().zip(distances) {
+            *out = (-(distance / unit) / t).exp();
+        }
+    });
+    mirror(&mut values, order);
+    Ok(values)
+}
+
+fn largest_of_lower(matrix: &Matrix) -> f64 {
+    let of_column = |j: usize| matrix.col(j)[j..].iter().copied().fold(0.0, f64::max);
+    (0..matrix.cols()).into_par_iter().map(of_column).reduce(|| 0.0, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+    use crate::kernel::parse;
+    use crate::options::Normalize;
+    use crate::threads;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use rand_xoshiro::rand_core::{RngCore, SeedableRng};
+
+    /// Samples × features random numbers from -1 to 1, the same in every run.
+    fn random_rows(samples: usize, features: usize, seed: u64) -> Vec<Vec<f64>> {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut number = || random.next_u64() as f64 / 2f64.powi(63) - 1.0;
+        (0..samples).map(|_| (0..features).map(|_| number()).collect()).collect()
+    }
+
+    fn build_list(features: Features<'_>, list: &str) -> Result<Vec<Kernel<'static>>> {
+        let specs = parse(list)?;
+        threads::run(2, || build(features, &specs, 0)).unwrap()
+    }
+
+    /// Sample after sample.
+    fn flat(rows: &[Vec<f64>]) -> Vec<f64> {
+        rows.concat()
+    }
+
+    fn row_major(values: &[f64], samples: usize) -> Features<'_> {
+        let features = values.len() / samples;
+        Features { values, samples, features, sample_stride: features, feature_stride: 1 }
+    }
+
+    /// The kernels of `list` by the formulas, pair after pair.
+    fn naive(rows: &[Vec<f64>], list: &str) -> Vec<Vec<f64>> {
+        let squared =
+            |x: &[f64], y: &[f64]| -> f64 { x.iter().zip(y).map(|(x, y)| (x - y) * (x - y)).sum() };
+        let inner = |x: &[f64], y: &[f64]| -> f64 { x.iter().zip(y).map(|(x, y)| x * y).sum() };
+        let farthest =
+            rows.iter().flat_map(|x| rows.iter().map(|y| squared(x, y))).fold(0.0, f64::max);
+        let entry = |spec, x: &[f64], y: &[f64]| match spec {
+            KernelSpec::Gaussian { t } => (-squared(x, y) / (t * farthest)).exp(),
+            KernelSpec::Linear => inner(x, y),
+            KernelSpec::Polynomial { a, b } => (0..b).map(|_| a + inner(x, y)).product(),
+        };
+        let pairs = || rows.iter().flat_map(|y| rows.iter().map(move |x| (x, y)));
+        let kernel = |spec| pairs().map(|(x, y)| entry(spec, x, y)).collect();
+        parse(list).unwrap().into_iter().map(kernel).collect()
+    }
+
+    fn assert_close(kernel: &Kernel<'_>, expected: &[f64], tolerance: f64) {
+        let n = kernel.samples();
+        let largest = expected.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
+        for j in 0..n {
+            for i in 0..n {
+                let difference = (kernel.col(j)[i] - expected[i + j * n]).abs();
+                let name = kernel.name();
+                assert!(difference <= tolerance * largest, "{name} ({i}, {j}): {difference:e}");
+            }
+        }
+    }
+
+    #[test]
+    fn kernels_are_those_of_the_formulas_for_any_strides() {
+        for (samples, features) in [(2, 1), (5, 3), (33, 7), (130, 40), (140, 200)] {
+            let rows = random_rows(samples, features, 1);
+            let expected = naive(&rows, "paper");
+            // Rows are samples, columns are samples, and each with padding that is not read.
+            let (wide, tall) = (features + 3, samples + 2);
+            for (sample_stride, feature_stride) in
+                [(features, 1), (1, samples), (wide, 1), (1, tall), (2 * wide, 2)]
+            {
+                let last = (samples - 1) * sample_stride + (features - 1) * feature_stride;
+                let mut values = vec![f64::NAN; last + 1];
+                for (i, row) in rows.iter().enumerate() {
+                    for (j, &value) in row.iter().enumerate() {
+                        values[i * sample_stride + j * feature_stride] = value;
+                    }
+                }
+                let features =
+                    Features { values: &values, samples, features, sample_stride, feature_stride };
+                let kernels = build_list(features, "paper").unwrap();
+                assert_eq!(kernels.len(), 12);
+                for (kernel, expected) in kernels.iter().zip(&expected) {
+                    assert!(kernel.is_exactly_symmetric());
+                    assert_close(kernel, expected, 1e-13);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn kernels_are_named_by_position_and_formula_in_the_order_of_the_list() {
+        let values = flat(&random_rows(4, 2, 2));
+        let specs = parse("linear; gaussian(t=0.1); polynomial").unwrap();
+        let kernels = threads::run(2, || build(row_major(&values, 4), &specs, 3)).unwrap().unwrap();
+        let names: Vec<_> = kernels.iter().map(Kernel::name).collect();
+        assert_eq!(
+            names,
+            ["kernel 3 (linear)", "kernel 4 (gaussian(t=0.1))", "kernel 5 (polynomial(a=1,b=2))"]
+        );
+        assert!(kernels[1].col(2)[2] == 1.0);
+    }
+
+    #[test]
+    fn equal_samples_are_at_distance_zero_and_near_ones_at_their_distance() {
+        // Far from the origin, and so near that the product formula alone would see nothing.
+        let samples = 150;
+        let mut rows = random_rows(samples, 9, 3);
+        for k in 0..samples / 3 {
+            rows[samples - 1 - k] = rows[k].clone();
+            rows[samples / 3 + k] = rows[k].iter().map(|v| v + 1e-7).collect();
+        }
+        rows.iter_mut().flatten().for_each(|v| *v += 1000.0);
+        let t = 1e-14;
+        let list = format!("gaussian(t={t})");
+        let values = flat(&rows);
+        let kernels = build_list(row_major(&values, samples), &list).unwrap();
+        let expected = naive(&rows, &list);
+        for k in 0..samples / 3 {
+            assert_eq!(kernels[0].col(k)[samples - 1 - k], 1.0);
+            let near = kernels[0].col(k)[samples / 3 + k];
+            let expected = expected[0][k * samples + samples / 3 + k];
+            assert!(
+                expected > 0.01 && expected < 0.9,
+                "the test is about near samples: {expected}"
+            );
+            assert!((near - expected).abs() < 1e-6, "{near} {expected}");
+        }
+    }
+
+    #[test]
+    fn samples_that_are_all_the_same_are_refused() {
+        let values = [0.1, 0.2, 0.7].repeat(40);
+        for list in ["gaussian", "linear", "polynomial", "paper"] {
+            let error = build_list(row_major(&values, 40), list).unwrap_err();
+            assert!(matches!(error, Error::Degenerate { .. }), "{error}");
+            assert!(error.to_string().contains("constant"), "{error}");
+        }
+        for list in ["linear", "polynomial(a=0)"] {
+            let error = build_list(row_major(&[0.0; 8], 4), list).unwrap_err();
+            assert!(error.to_string().ends_with("all entries are zero"), "{error}");
+        }
+    }
+
+    #[test]
+    fn one_sample_has_kernels() {
+        let kernels = build_list(row_major(&[3.0, 4.0], 1), "paper").unwrap();
+        assert_eq!(kernels[0].col(0), [1.0]);
+        assert_eq!(kernels[7].col(0), [25.0]);
+        assert_eq!(kernels[10].col(0), [676.0]);
+    }
+
+    #[test]
+    fn the_size_of_the_numbers_does_not_matter() {
+        let rows = random_rows(30, 6, 4);
+        let values = flat(&rows);
+        let largest = values.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
+        let divided: Vec<f64> = values.iter().map(|v| v / largest).collect();
+        let expected = build_list(row_major(&divided, 30), "paper").unwrap();
+        for factor in [1e300, 1e-300, 1e-307] {
+            let scaled: Vec<f64> = values.iter().map(|v| v * factor).collect();
+            let kernels = build_list(row_major(&scaled, 30), "paper").unwrap();
+            for (kernel, expected) in kernels.iter().zip(&expected) {
+                let expected: Vec<f64> = (0..30).flat_map(|j| expected.col(j)).copied().collect();
+                assert_close(kernel, &expected, 1e-13);
+                assert!(kernel.scale(Normalize::Unit).is_finite());
+            }
+        }
+        // Within the range, kernels are those of the features as they are.
+        for factor in [1e29, 1e-29] {
+            let scaled: Vec<f64> = values.iter().map(|v| v * factor).collect();
+            let kernels = build_list(row_major(&scaled, 30), "linear").unwrap();
+            let expected: Vec<f64> =
+                naive(&rows, "linear")[0].iter().map(|v| v * factor * factor).collect();
+            assert_close(&kernels[0], &expected, 1e-13);
+        }
+    }
+
+    #[test]
+    fn a_kernel_beyond_the_range_of_numbers_is_an_error() {
+        let values: Vec<f64> = flat(&random_rows(5, 3, 5)).iter().map(|v| v * 1e25).collect();
+        let error = build_list(row_major(&values, 5), "polynomial(b=16)").unwrap_err();
+        let message = error.to_string();
+        assert!(message.starts_with("kernel 0 (polynomial(a=1,b=16)) entry (0, 0) is inf"));
+    }
+
+    #[test]
+    fn the_first_feature_that_is_not_finite_is_named() {
+        let (samples, features) = (70, 45);
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            for (sample, feature) in [(0, 0), (69, 44), (33, 32), (1, 44), (69, 0)] {
+                let mut values = flat(&random_rows(samples, features, 6));
+                values[sample * features + feature] = bad;
+                values[69 * features + 44] = bad;
+                let error = build_list(row_major(&values, samples), "linear").unwrap_err();
+                let expected = format!("features entry ({sample}, {feature}) is {bad}");
+                assert_eq!(error.to_string(), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn strides_that_leave_the_memory_are_refused() {
+        let values = [0.5; 12];
+        let with = |samples, features, sample_stride, feature_stride| {
+            let features =
+                Features { values: &values, samples, features, sample_stride, feature_stride };
+            build_list(features, "linear").unwrap_err()
+        };
+        for error in [
+            with(4, 0, 1, 4),
+            with(0, 3, 3, 1),
+            with(4, 4, 3, 1),
+            with(5, 3, 1, 4),
+            with(4, 3, 4, 1),
+            with(2, 2, usize::MAX, 1),
+            with(2, 2, usize::MAX, usize::MAX),
+            with(3, 2, usize::MAX / 2 + 1, 1),
+        ] {
+            assert!(matches!(error, Error::Dimension { .. }), "{error}");
+        }
+        assert_eq!(
+            with(4, 4, 3, 1).to_string(),
+            "number of values of the features: 12 given, 13 expected for 4 samples of 4 features \
+             with sample_stride = 3 and feature_stride = 1"
+        );
+        for error in [with(usize::MAX, 1, 0, 1), with(2, usize::MAX, 1, 0)] {
+            assert!(matches!(error, Error::TooLarge { .. }), "{error}");
+        }
+        let error = with(1, usize::MAX / 16, 1, 0);
+        assert!(matches!(error, Error::OutOfMemory { .. }), "{error}");
+    }
+
+    #[test]
+    fn the_pool_passes_the_checks_of_a_callers_kernel_even_in_single_precision() {
+        for (samples, features) in [(120, 5), (400, 5), (400, 300)] {
+            let values = flat(&random_rows(samples, features, 9));
+            for kernel in build_list(row_major(&values, samples), "paper").unwrap() {
+                let entries: Vec<f64> = (0..samples).flat_map(|j| kernel.col(j)).copied().collect();
+                let rounded: Vec<f64> = entries.iter().map(|&v| f64::from(v as f32)).collect();
+                for values in [&entries, &rounded] {
+                    let name = kernel.name().to_owned();
+                    let copied = threads::run(2, || Kernel::copied(name, values, samples, samples));
+                    copied.unwrap().unwrap();
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn bits_are_the_same_for_any_number_of_threads() {
+        let samples = 300;
+        let values = flat(&random_rows(samples, 37, 7));
+        let specs = parse("paper").unwrap();
+        let bits = |threads: usize| -> Vec<u64> {
+            let kernels = threads::run(threads, || build(row_major(&values, samples), &specs, 0));
+            let kernels = kernels.unwrap().unwrap();
+            let entry = |kernel: &Kernel<'_>| -> Vec<u64> {
+                let entries = (0..samples).flat_map(|j| kernel.col(j)).copied();
+                entries.chain([kernel.scale(Normalize::Unit)]).map(f64::to_bits).collect()
+            };
+            kernels.iter().flat_map(entry).collect()
+        };
+        let first = bits(1);
+        assert!(bits(2) == first);
+        assert!(bits(8) == first);
+    }
+}

@@ -1,0 +1,9 @@
+//! Features to kernels: the kernel list, the paper's pool of twelve, and their computation.
+
+mod build;
+mod list;
+mod products;
+
+pub use build::Features;
+pub(crate) use build::build;
+pub use list::{KernelSpec, parse};
