@@ -1,0 +1,458 @@
+//! The Z-step: for every sample i, exactly,
+//!
+//! ```text
+//! min zᵀ(αI + K)z + (β/2·d_i − 2K_i)ᵀz   over the simplex,   d_ij = |P_i − P_j|²
+//! ```
+//!
+//! (equation (11) of the paper; K is K_w, centred, in units in which max|K_w| + α = 1). No
+//! single method is fast for all α. Where the support of a column is small, [`face`] solves
+//! the equations on the support exactly and corrects the support; where it is a large part of
+//! all samples, [`conjugate`] takes conjugate gradient steps for many columns at once, one
+//! matrix product a step. Both stop on the same certificate, the duality gap.
+
+mod conjugate;
+mod face;
+
+use super::monitor::{Monitor, Step};
+use crate::error::Result;
+use crate::matrix::{Column, Matrix, Similarity};
+use crate::memory;
+use crate::vector;
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, Par};
+use rayon::prelude::*;
+
+/// Columns of Z solved by one task. Fixed, so that results do not depend on the number of
+/// threads; wide enough for the products of [`conjugate`] to run at full speed.
+pub(crate) const BLOCK: usize = 64;
+
+/// Conjugate steps after which the equations on the support are tried: about what solving them
+/// costs.
+const PATIENT_STEPS: usize = 60;
+
+/// The shared part of all n problems.
+pub(crate) struct Quadratic<'a> {
+    /// K_w centred, divided by `unit` = max|K_w| + α.
+    pub(crate) kernel: &'a Matrix,
+    /// α / unit.
+    pub(crate) alpha: f64,
+    /// β / unit and P; absent for pure self-expression.
+    pub(crate) pull: Option<(f64, &'a Matrix)>,
+    /// Largest allowed gap.
+    pub(crate) tolerance: f64,
+}
+
+/// What a Z-step leaves behind.
+pub(crate) struct Update {
+    pub(crate) similarity: Similarity,
+    /// Worst relative duality gap of a column.
+    pub(crate) gap: f64,
+    /// |Z − Z_before|², |Z|² and |Z without its diagonal|².
+    pub(crate) change2: f64,
+    pub(crate) norm2: f64,
+    pub(crate) off_diagonal2: f64,
+    /// β Tr(PᵀLP) / unit.
+    pub(crate) pull: f64,
+}
+
+impl Quadratic<'_> {
+    fn samples(&self) -> usize {
+        self.kernel.rows()
+    }
+
+    /// Half of the linear pull β/2·d_i for the columns from `first` on: b_i = β/4·d_i.
+    fn pull_columns(&self, first: usize, panel: &mut [f64]) {
+        let n = self.samples();
+        let Some((beta, embedding)) = self.pull else { return panel.fill(0.0) };
+        let width = panel.len() / n;
+        let own = embedding.view().subrows(first, width);
+        let out = MatMut::from_column_major_slice_mut(&mut *panel, n, width);
+        matmul(out, Accum::Replace, embedding.view(), own.transpose(), 1.0, Par::Seq);
+        let square =
+            |i: usize| (0..embedding.cols()).map(|k| embedding.get(i, k).powi(2)).sum::<f64>();
+        let squares: Vec<f64> = (0..n).map(square).collect();
+        for (j, column) in panel.chunks_exact_mut(n).enumerate() {
+            for (value, square) in column.iter_mut().zip(&squares) {
+                let distance2 = square + squares[first + j] - 2.0 * *value;
+                *value = 0.25 * beta * distance2.max(0.0);
+            }
+        }
+    }
+
+    /// The gap to aim for. f is strongly convex, |z − z*|² ≤ gap/α, and at small α the graph lives
+    /// in entries of the order of α: there `tolerance` alone would not settle them.
+    fn target(&self) -> f64 {
+        self.tolerance.min(1e-6 * self.alpha / self.samples() as f64).max(1e-14)
+    }
+
+    /// The relative duality gap gᵀz − min g from half of the gradient g.
+    fn gap(z: &[f64], half_gradient: &[f64]) -> f64 {
+        2.0 * (vector::dot(z, half_gradient) - vector::min(half_gradient)).max(0.0)
+    }
+}
+
+/// Solves all columns, starting from those of `before` or, without them, from scratch.
+/// `None` when the monitor asked to stop.
+pub(crate) fn solve(
+    problem: &Quadratic<'_>,
+    before: Option<&Similarity>,
+    monitor: &Monitor<'_>,
+) -> Result<Option<Update>> {
+    let plan = face::Plan::new(problem, before)?;
+    solve_as_planned(problem, before, &plan, monitor)
+}
+
+fn solve_as_planned(
+    problem: &Quadratic<'_>,
+    before: Option<&Similarity>,
+    plan: &face::Plan,
+    monitor: &Monitor<'_>,
+) -> Result<Option<Update>> {
+    let n = problem.samples();
+    monitor.begin(Step::Similarity, n);
+    let blocks: Vec<Result<Option<Block>>> = (0..n.div_ceil(BLOCK))
+        .into_par_iter()
+        .map(|block| {
+            if monitor.stop().is_some() {
+                return Ok(None);
+            }
+            let first = block * BLOCK;
+            let solved = Block::solve(problem, before, plan, first, BLOCK.min(n - first), monitor)?;
+            monitor.advance(BLOCK);
+            Ok(solved)
+        })
+        .collect();
+    let mut columns = memory::with_capacity(n, "similarity")?;
+    let mut update = Update {
+        similarity: Similarity::default(),
+        gap: 0.0,
+        change2: 0.0,
+        norm2: 0.0,
+        off_diagonal2: 0.0,
+        pull: 0.0,
+    };
+    for block in blocks {
+        let Some(block) = block? else { return Ok(None) };
+        columns.extend(block.columns);
+        update.gap = update.gap.max(block.gap);
+        update.change2 += block.change2;
+        update.norm2 += block.norm2;
+        update.off_diagonal2 += block.off_diagonal2;
+        update.pull += block.pull;
+    }
+    update.similarity = Similarity::from_columns(columns);
+    Ok(Some(update))
+}
+
+#[derive(Default)]
+struct Block {
+    columns: Vec<Column>,
+    gap: f64,
+    change2: f64,
+    norm2: f64,
+    off_diagonal2: f64,
+    pull: f64,
+}
+
+impl Block {
+    fn solve(
+        problem: &Quadratic<'_>,
+        before: Option<&Similarity>,
+        plan: &face::Plan,
+        first: usize,
+        width: usize,
+        monitor: &Monitor<'_>,
+    ) -> Result<Option<Self>> {
+        let n = problem.samples();
+        let mut pull = memory::filled(n * width, 0.0, "pull of the embedding")?;
+        problem.pull_columns(first, &mut pull);
+        let mut z = memory::filled(n * width, 0.0, "columns of Z")?;
+        let mut gaps = vec![0.0; width];
+        let mut open = Vec::new();
+        let mut faces = face::Faces::new(problem, plan.cap)?;
+        for (j, z) in z.chunks_exact_mut(n).enumerate() {
+            let pull = &pull[j * n..(j + 1) * n];
+            let mut fits = plan.start > 0;
+            match before {
+                Some(before) => {
+                    let column = &before.columns()[first + j];
+                    column.scatter(z);
+                    fits = column.nnz() <= plan.cap;
+                }
+                None => z.fill(1.0 / n as f64),
+            }
+            let neighbours = before.is_none().then_some(plan.start);
+            match if fits { faces.solve(first + j, pull, neighbours, z)? } else { None } {
+                Some(gap) => gaps[j] = gap,
+                None => open.push(j),
+            }
+            if monitor.stop().is_some() {
+                return Ok(None);
+            }
+        }
+        // The rest walks. What is badly conditioned and has not arrived after a while has found
+        // most of its support by then, and the equations on it finish the work.
+        let mut panels = conjugate::Panels::new(problem, first, &pull, &mut z, open.len())?;
+        for most_steps in [PATIENT_STEPS, usize::MAX] {
+            if !panels.walk(&mut open, &mut gaps, most_steps, monitor)? {
+                return Ok(None);
+            }
+            if open.is_empty() {
+                break;
+            }
+            let mut faces = face::Faces::new(problem, 3 * plan.cap.min(n))?;
+            let mut still_open = Vec::new();
+            for &j in &open {
+                let z = panels.point_mut(j);
+                match faces.solve(first + j, &pull[j * n..(j + 1) * n], None, z)? {
+                    Some(gap) => gaps[j] = gap,
+                    None => still_open.push(j),
+                }
+            }
+            open = still_open;
+        }
+        let mut block =
+            Self { columns: memory::with_capacity(width, "columns of Z")?, ..Self::default() };
+        let mut old = memory::filled(n, 0.0, "a column of Z")?;
+        for (j, z) in z.chunks_exact(n).enumerate() {
+            if let Some(before) = before {
+                before.columns()[first + j].scatter(&mut old);
+            }
+            block.change2 += z.iter().zip(&old).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
+            let norm2 = vector::dot(z, z);
+            block.norm2 += norm2;
+            block.off_diagonal2 += z
+                .iter()
+                .enumerate()
+                .filter(|&(i, _)| i != first + j)
+                .map(|(_, v)| v * v)
+                .sum::<f64>();
+            block.pull += 2.0 * vector::dot(z, &pull[j * n..(j + 1) * n]);
+            block.gap = block.gap.max(gaps[j]);
+            block.columns.push(Column::from_dense(z)?);
+        }
+        Ok(Some(block))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solver::monitor;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use rand_xoshiro::rand_core::{RngCore, SeedableRng};
+
+    /// A centred kernel of random points with max|K| + alpha = 1, and a random "embedding".
+    fn random(n: usize, dims: usize, seed: u64) -> (Matrix, Matrix) {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut number = || (random.next_u64() >> 11) as f64 / (1u64 << 52) as f64 - 1.0;
+        let points: Vec<f64> = (0..n * dims).map(|_| number()).collect();
+        let mean = |k: usize| (0..n).map(|i| points[i * dims + k]).sum::<f64>() / n as f64;
+        let means: Vec<f64> = (0..dims).map(mean).collect();
+        let mut kernel = Matrix::zeros(n, n, "test").unwrap();
+        for j in 0..n {
+            for i in 0..n {
+                let product = |k: usize| {
+                    (points[i * dims + k] - means[k]) * (points[j * dims + k] - means[k])
+                };
+                kernel.col_mut(j)[i] = (0..dims).map(product).sum();
+            }
+        }
+        let largest = vector::max_abs(kernel.values());
+        kernel.values_mut().iter_mut().for_each(|v| *v /= 2.0 * largest);
+        let mut embedding = Matrix::zeros(n, 2, "test").unwrap();
+        embedding.values_mut().iter_mut().for_each(|v| *v = number());
+        (kernel, embedding)
+    }
+
+    /// Solves a small dense linear system by elimination with pivoting.
+    fn eliminate(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
+        let m = b.len();
+        for k in 0..m {
+            let pivot = (k..m).max_by(|&x, &y| a[x][k].abs().total_cmp(&a[y][k].abs())).unwrap();
+            a.swap(k, pivot);
+            b.swap(k, pivot);
+            for i in k + 1..m {
+                let factor = a[i][k] / a[k][k];
+                let pivot_row = a[k].clone();
+                a[i].iter_mut().zip(&pivot_row).for_each(|(x, p)| *x -= factor * p);
+                b[i] -= factor * b[k];
+            }
+        }
+        for k in (0..m).rev() {
+            b[k] = (b[k] - (k + 1..m).map(|j| a[k][j] * b[j]).sum::<f64>()) / a[k][k];
+        }
+        b
+    }
+
+    /// The minimiser of column `i`, by trying every support.
+    fn by_enumeration(problem: &Quadratic<'_>, i: usize) -> Vec<f64> {
+        let n = problem.samples();
+        let mut pull = vec![0.0; n];
+        problem.pull_columns(i, &mut pull);
+        let value = |z: &[f64]| {
+            let mut f = 0.0;
+            for a in 0..n {
+                for b in 0..n {
+                    f += z[a] * problem.kernel.get(a, b) * z[b];
+                }
+                f +=
+                    problem.alpha * z[a] * z[a] + 2.0 * (pull[a] - problem.kernel.get(a, i)) * z[a];
+            }
+            f
+        };
+        let mut best = (f64::INFINITY, Vec::new());
+        for mask in 1u32..1 << n {
+            let support: Vec<usize> = (0..n).filter(|k| mask >> k & 1 == 1).collect();
+            let m = support.len();
+            let mut a = vec![vec![0.0; m + 1]; m + 1];
+            let mut b = vec![0.0; m + 1];
+            for (x, &row) in support.iter().enumerate() {
+                for (y, &col) in support.iter().enumerate() {
+                    a[x][y] = problem.kernel.get(row, col);
+                }
+                a[x][x] += problem.alpha;
+                a[x][m] = 1.0;
+                a[m][x] = 1.0;
+                b[x] = problem.kernel.get(row, i) - pull[row];
+            }
+            b[m] = 1.0;
+            let solution = eliminate(a, b);
+            if solution[..m].iter().all(|&v| v >= -1e-12) {
+                let mut z = vec![0.0; n];
+                support.iter().zip(&solution).for_each(|(&row, &v)| z[row] = v);
+                let f = value(&z);
+                if f < best.0 {
+                    best = (f, z);
+                }
+            }
+        }
+        best.1
+    }
+
+    fn dense(column: &Column, n: usize) -> Vec<f64> {
+        let mut out = vec![0.0; n];
+        column.scatter(&mut out);
+        out
+    }
+
+    /// Both methods, each forced to solve every column.
+    const METHODS: [(&str, face::Plan); 2] = [
+        ("face", face::Plan { cap: usize::MAX, start: 3 }),
+        ("conjugate", face::Plan { cap: 0, start: 0 }),
+    ];
+
+    #[test]
+    fn both_methods_find_the_minimum_that_trying_every_support_finds() {
+        for seed in 0..6 {
+            for alpha in [1e-4, 0.02, 0.5] {
+                let (kernel, embedding) = random(7, 3, seed);
+                for beta in [0.0, 0.1] {
+                    let problem = Quadratic {
+                        kernel: &kernel,
+                        alpha,
+                        pull: (beta > 0.0).then_some((beta, &embedding)),
+                        tolerance: 1e-12,
+                    };
+                    for (name, plan) in &METHODS {
+                        let solved = monitor::idle(|monitor| {
+                            solve_as_planned(&problem, None, plan, monitor).unwrap().unwrap()
+                        });
+                        assert!(solved.gap <= 1e-12, "{name}: gap {}", solved.gap);
+                        for (i, column) in solved.similarity.columns().iter().enumerate() {
+                            let expected = by_enumeration(&problem, i);
+                            for (a, b) in dense(column, 7).iter().zip(&expected) {
+                                assert!((a - b).abs() < 1e-5, "{name} alpha {alpha}: {a} and {b}");
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_projected_gradient_run_finds_nothing_better() {
+        let n = 60;
+        let (kernel, embedding) = random(n, 10, 5);
+        for alpha in [1e-3, 0.1, 5.0] {
+            let pull = Some((0.05, &embedding));
+            let problem = Quadratic { kernel: &kernel, alpha, pull, tolerance: 1e-11 };
+            let solved = monitor::idle(|monitor| solve(&problem, None, monitor).unwrap().unwrap());
+            assert!(solved.gap <= 1e-11, "alpha {alpha}: gap {}", solved.gap);
+            let i = 17;
+            let mut pull = vec![0.0; n];
+            problem.pull_columns(i, &mut pull);
+            let gradient = |z: &[f64], row: usize| {
+                let product: f64 = (0..n).map(|j| kernel.get(row, j) * z[j]).sum();
+                product + alpha * z[row] + pull[row] - kernel.get(row, i)
+            };
+            let mut z = vec![1.0 / n as f64; n];
+            for _ in 0..200_000 / n {
+                let step = 1.0 / (alpha + 30.0 * kernel.get(0, 0).abs().max(0.1));
+                let g: Vec<f64> = (0..n).map(|row| gradient(&z, row)).collect();
+                z.iter_mut().zip(&g).for_each(|(z, g)| *z -= step * g);
+                // Projection by bisection on the level.
+                let (mut low, mut high) = (-10.0, 10.0);
+                for _ in 0..60 {
+                    let level = 0.5 * (low + high);
+                    let sum: f64 = z.iter().map(|z| (z - level).max(0.0)).sum();
+                    if sum > 1.0 { low = level } else { high = level }
+                }
+                z.iter_mut().for_each(|z| *z = (*z - low).max(0.0));
+            }
+            let value = |z: &[f64]| -> f64 {
+                (0..n).map(|row| z[row] * (gradient(z, row) + pull[row] - kernel.get(row, i))).sum()
+            };
+            let ours = dense(&solved.similarity.columns()[i], n);
+            assert!(value(&ours) <= value(&z) + 1e-12, "{} and {}", value(&ours), value(&z));
+        }
+    }
+
+    #[test]
+    fn columns_lie_on_the_simplex_and_warm_starts_reach_the_same_point() {
+        let n = 150;
+        let (kernel, embedding) = random(n, 4, 9);
+        for alpha in [1e-5, 1e-2, 1.0, 100.0] {
+            let problem = Quadratic { kernel: &kernel, alpha, pull: None, tolerance: 1e-10 };
+            let pulled = Quadratic { pull: Some((0.3, &embedding)), ..problem };
+            let (cold, warm) = monitor::idle(|monitor| {
+                let cold = solve(&problem, None, monitor).unwrap().unwrap();
+                let other = solve(&pulled, Some(&cold.similarity), monitor).unwrap().unwrap();
+                let warm = solve(&problem, Some(&other.similarity), monitor).unwrap().unwrap();
+                (cold, warm)
+            });
+            assert!(
+                cold.gap <= 1e-10 && warm.gap <= 1e-10,
+                "alpha {alpha}: {} {}",
+                cold.gap,
+                warm.gap
+            );
+            for (a, b) in cold.similarity.columns().iter().zip(warm.similarity.columns()) {
+                let (a, b) = (dense(a, n), dense(b, n));
+                assert!((a.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+                assert!(a.iter().all(|&v| v >= 0.0));
+                let distance2: f64 = a.iter().zip(&b).map(|(a, b)| (a - b).powi(2)).sum();
+                // f is strongly convex: |a − b|² is at most twice the gap over alpha.
+                assert!(distance2 <= 4.0 * 1e-10 / alpha, "alpha {alpha}: {distance2}");
+            }
+            assert!(cold.gap <= 1e-10 && warm.gap <= 1e-10);
+        }
+    }
+
+    #[test]
+    fn results_have_the_same_bits_for_any_number_of_threads() {
+        let (kernel, embedding) = random(200, 5, 3);
+        for alpha in [1e-3, 1.0] {
+            let pull = Some((0.1, &embedding));
+            let problem = Quadratic { kernel: &kernel, alpha, pull, tolerance: 1e-9 };
+            let mut solved = [1, 2, 8].map(|threads| {
+                monitor::idle_on(threads, |monitor| {
+                    solve(&problem, None, monitor).unwrap().unwrap().similarity
+                })
+            });
+            solved.sort_by_key(Similarity::nnz);
+            assert!(solved[0] == solved[1] && solved[1] == solved[2]);
+        }
+    }
+}
