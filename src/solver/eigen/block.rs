@@ -1,0 +1,118 @@
+//! A few vectors of length n side by side, stored sample by sample: the layout that both
+//! sparse products (one contiguous row for each neighbour) and dense ones like.
+
+use crate::error::Result;
+use crate::memory;
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, MatMut, MatRef, Par};
+use rayon::prelude::*;
+
+/// Samples handled by one task; sums over samples add up the tasks in order.
+const CHUNK: usize = 512;
+
+/// n×width, row-major.
+#[derive(Debug, Default)]
+pub(crate) struct Block {
+    values: Vec<f64>,
+    width: usize,
+}
+
+impl Block {
+    pub(crate) fn zeros(samples: usize, width: usize) -> Result<Self> {
+        Ok(Self { values: memory::filled(samples * width, 0.0, "eigenvectors")?, width })
+    }
+
+    pub(crate) fn try_clone(&self) -> Result<Self> {
+        let mut values = memory::with_capacity(self.values.len(), "eigenvectors")?;
+        values.extend_from_slice(&self.values);
+        Ok(Self { values, width: self.width })
+    }
+
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
+    pub(crate) fn samples(&self) -> usize {
+        self.values.len() / self.width.max(1)
+    }
+
+    pub(crate) fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    pub(crate) fn values_mut(&mut self) -> &mut [f64] {
+        &mut self.values
+    }
+
+    pub(crate) fn row(&self, i: usize) -> &[f64] {
+        &self.values[i * self.width..][..self.width]
+    }
+
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &[f64]> {
+        self.values.chunks_exact(self.width)
+    }
+
+    pub(crate) fn rows_mut(&mut self) -> impl Iterator<Item = &mut [f64]> {
+        self.values.chunks_exact_mut(self.width)
+    }
+
+    /// The transpose, width×n column-major, for faer.
+    pub(crate) fn view(&self) -> MatRef<'_, f64> {
+        MatRef::from_column_major_slice(&self.values, self.width, self.samples())
+    }
+
+    /// selfᵀ·other.
+    pub(crate) fn inner(&self, other: &Self) -> Mat<f64> {
+        let parts: Vec<Mat<f64>> = self
+            .values
+            .par_chunks(CHUNK * self.width)
+            .zip(other.values.par_chunks(CHUNK * other.width))
+            .map(|(a, b)| {
+                let a = MatRef::from_column_major_slice(a, self.width, a.len() / self.width);
+                let b = MatRef::from_column_major_slice(b, other.width, b.len() / other.width);
+                let mut part = Mat::zeros(self.width, other.width);
+                matmul(part.as_mut(), Accum::Replace, a, b.transpose(), 1.0, Par::Seq);
+                part
+            })
+            .collect();
+        let mut sum = Mat::zeros(self.width, other.width);
+        for part in parts {
+            sum += part;
+        }
+        sum
+    }
+
+    /// self·coefficients, or with `onto`, onto + factor·self·coefficients.
+    pub(crate) fn combine(
+        &self,
+        coefficients: MatRef<'_, f64>,
+        onto: Option<(&Self, f64)>,
+    ) -> Result<Self> {
+        let width = coefficients.ncols();
+        let (mut out, factor) = match onto {
+            Some((onto, factor)) => (onto.try_clone()?, factor),
+            None => (Self::zeros(self.samples(), width)?, 1.0),
+        };
+        out.values
+            .par_chunks_mut(CHUNK * width)
+            .zip(self.values.par_chunks(CHUNK * self.width))
+            .for_each(|(out, own)| {
+                let own = MatRef::from_column_major_slice(own, self.width, own.len() / self.width);
+                let rows = out.len() / width;
+                let out = MatMut::from_column_major_slice_mut(out, width, rows);
+                matmul(out, Accum::Add, coefficients.transpose(), own, factor, Par::Seq);
+            });
+        Ok(out)
+    }
+
+    /// The columns of self, then those of other.
+    pub(crate) fn beside(&self, other: &Self) -> Result<Self> {
+        let width = self.width + other.width;
+        let mut values = memory::with_capacity(self.samples() * width, "eigenvectors")?;
+        for (a, b) in self.rows().zip(other.rows()) {
+            values.extend_from_slice(a);
+            values.extend_from_slice(b);
+        }
+        Ok(Self { values, width })
+    }
+}

@@ -1,0 +1,43 @@
+//! The smallest eigenpairs of a symmetric positive semi-definite operator, dense for small
+//! ones, by a block Davidson iteration for large ones.
+
+mod block;
+mod davidson;
+mod dense;
+
+pub(crate) use block::Block;
+pub(crate) use davidson::smallest;
+pub(crate) use dense::decompose;
+
+use crate::error::Result;
+
+/// A symmetric positive semi-definite operator whose null space is known.
+pub(crate) trait Operator: Sync {
+    /// Number of rows.
+    fn samples(&self) -> usize;
+
+    /// Diagonal entry `i`.
+    fn diagonal(&self, i: usize) -> f64;
+
+    /// Dimension of the null space.
+    fn nullity(&self) -> usize;
+
+    /// Whether products cost as much as those of a dense matrix.
+    fn is_dense(&self) -> bool;
+
+    /// Removes the null space from each column of `block`.
+    fn project(&self, block: &mut Block);
+
+    /// y = operator · x.
+    fn apply(&self, x: &Block, y: &mut Block) -> Result<()>;
+}
+
+/// Eigenpairs outside of the null space, values rising.
+pub(crate) struct Pairs {
+    pub(crate) values: Vec<f64>,
+    /// The eigenvectors, and behind them the guard vectors of the iteration: a warm start for
+    /// the next, slightly different operator.
+    pub(crate) vectors: Block,
+    /// Largest residual |Ax − λx| relative to the largest diagonal entry.
+    pub(crate) residual: f64,
+}

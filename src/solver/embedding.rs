@@ -1,0 +1,128 @@
+//! The P-step: the c smallest eigenvectors of the Laplacian of Z.
+//!
+//! Connected parts come first: their indicators span the null space exactly, and with c or more
+//! of them no eigenvector is computed at all. The remaining ones come from a dense
+//! decomposition where n is small and from the block iteration, warm-started, where it is not.
+
+use super::eigen::{self, Block};
+use super::graph::{Graph, Laplacian, Parts};
+use super::monitor::{Monitor, Step};
+use super::ward;
+use crate::error::Result;
+use crate::matrix::Matrix;
+
+/// Residual of an eigenvector, relative to the largest degree, while Z still moves. Eigenvalues
+/// are accurate to its square, so the objective is exact already.
+pub(crate) const WHILE_MOVING: f64 = 1e-6;
+
+/// The same for the result.
+pub(crate) const AT_THE_END: f64 = 1e-10;
+
+/// An embedding of the samples in c dimensions.
+pub(crate) struct Embedding {
+    /// n×c: P, or the normalised one with rows of unit length.
+    pub(crate) vectors: Matrix,
+    /// Connected parts of the graph.
+    pub(crate) components: usize,
+    /// With at least c parts: the c groups they form, which are the clusters.
+    pub(crate) groups: Option<Parts>,
+    /// The sum of the c smallest eigenvalues, Tr(PᵀLP).
+    pub(crate) value: f64,
+    /// Largest residual of an eigenvector relative to the largest degree.
+    pub(crate) residual: f64,
+    /// Warm start for the next embedding.
+    pub(crate) basis: Option<Block>,
+}
+
+/// Which Laplacian.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Kind {
+    /// L = D − S as the model has it.
+    Model,
+    /// The symmetric normalised one, rows of the embedding scaled to unit length.
+    Normalized,
+}
+
+/// Embeds the samples; `None` when the monitor asked to stop.
+pub(crate) fn solve(
+    graph: &Graph,
+    clusters: usize,
+    kernel: &Matrix,
+    kind: Kind,
+    tolerance: f64,
+    warm: Option<&Block>,
+    monitor: &Monitor<'_>,
+) -> Result<Option<Embedding>> {
+    let n = graph.samples();
+    monitor.begin(Step::Embedding, 1);
+    let parts = graph.parts()?;
+    let components = parts.count;
+    let mut vectors = Matrix::zeros(n, clusters, "embedding")?;
+    if components >= clusters {
+        let groups =
+            if components == clusters { parts } else { ward::merge(&parts, clusters, kernel)? };
+        indicators(&groups, kind, &mut vectors);
+        let (value, residual) = (0.0, 0.0);
+        return Ok(Some(Embedding {
+            vectors,
+            components,
+            groups: Some(groups),
+            value,
+            residual,
+            basis: None,
+        }));
+    }
+    let laplacian = Laplacian::new(graph, &parts, kind == Kind::Normalized);
+    let wanted = clusters - components;
+    for i in 0..n {
+        vectors.col_mut(parts.of[i] as usize)[i] = laplacian.null_entry(i);
+    }
+    let (value, residual, basis) = if dense_is_faster(n, wanted) {
+        let (values, all) = eigen::decompose(laplacian.dense()?.view())?;
+        // The first vectors of the decomposition span the null space, which is known exactly.
+        for k in components..clusters {
+            let column = vectors.col_mut(k);
+            column.iter_mut().enumerate().for_each(|(i, value)| *value = all[(i, k)]);
+        }
+        (values[components..clusters].iter().sum(), 0.0, None)
+    } else {
+        let Some(pairs) = eigen::smallest(&laplacian, wanted, warm, tolerance, monitor)? else {
+            return Ok(None);
+        };
+        for k in 0..wanted {
+            let column = vectors.col_mut(components + k);
+            column.iter_mut().enumerate().for_each(|(i, value)| *value = pairs.vectors.row(i)[k]);
+        }
+        (pairs.values.iter().sum(), pairs.residual, Some(pairs.vectors))
+    };
+    if kind == Kind::Normalized {
+        unit_rows(&mut vectors);
+    }
+    Ok(Some(Embedding { vectors, components, groups: None, value, residual, basis }))
+}
+
+/// Whether a dense decomposition takes less time than the iteration. Measured: at n = 400 it takes
+/// 22 ms, at n = 840 some 0.2 s, and grows with n³. It cannot be interrupted, hence the bound.
+pub(crate) fn dense_is_faster(samples: usize, wanted: usize) -> bool {
+    samples <= 512 || samples <= 1500 && samples < 10 * wanted
+}
+
+fn indicators(groups: &Parts, kind: Kind, vectors: &mut Matrix) {
+    let mut sizes = vec![0.0f64; groups.count];
+    groups.of.iter().for_each(|&group| sizes[group as usize] += 1.0);
+    for (i, &group) in groups.of.iter().enumerate() {
+        vectors.col_mut(group as usize)[i] = match kind {
+            Kind::Model => 1.0 / sizes[group as usize].sqrt(),
+            Kind::Normalized => 1.0,
+        };
+    }
+}
+
+fn unit_rows(vectors: &mut Matrix) {
+    for i in 0..vectors.rows() {
+        let norm = (0..vectors.cols()).map(|k| vectors.get(i, k).powi(2)).sum::<f64>().sqrt();
+        if norm > 0.0 {
+            (0..vectors.cols()).for_each(|k| vectors.col_mut(k)[i] /= norm);
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! The undirected graph of Z: S = (Z + Zᵀ)/2 without its diagonal, its degrees, parts and
+//! Laplacians. The diagonal of Z has no influence on L, and no entry is too small to count.
+
+use super::eigen::{Block, Operator};
+use crate::error::Result;
+use crate::matrix::{Compressed, Matrix, Similarity};
+use crate::memory;
+use crate::vector;
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, Par};
+use rayon::prelude::*;
+
+/// Share of nonzero entries from which the graph is stored densely.
+const DENSE_SHARE: f64 = 0.25;
+
+/// Samples handled by one task.
+const BLOCK: usize = 64;
+
+/// The graph of Z.
+pub(crate) struct Graph {
+    weights: Weights,
+    degrees: Vec<f64>,
+}
+
+enum Weights {
+    Dense(Matrix),
+    Sparse(Compressed),
+}
+
+impl Graph {
+    pub(crate) fn new(similarity: &Similarity) -> Result<Self> {
+        let n = similarity.samples();
+        let nnz = similarity.nnz();
+        let weights = if nnz as f64 > DENSE_SHARE * n as f64 * n as f64 {
+            Weights::Dense(dense_weights(similarity)?)
+        } else {
+            Weights::Sparse(sparse_weights(similarity, nnz)?)
+        };
+        let mut degrees = memory::filled(n, 0.0, "degrees")?;
+        degrees.par_iter_mut().enumerate().for_each(|(i, degree)| {
+            *degree = match &weights {
+                Weights::Dense(weights) => vector::sum(weights.col(i)),
+                Weights::Sparse(weights) => weights.line(i).iter().map(|entry| entry.1).sum(),
+            };
+        });
+        Ok(Self { weights, degrees })
+    }
+
+    pub(crate) fn samples(&self) -> usize {
+        self.degrees.len()
+    }
+
+    /// Connected parts, numbered by first occurrence, by union–find.
+    pub(crate) fn parts(&self) -> Result<Parts> {
+        let n = self.samples();
+        let mut parent = memory::with_capacity(n, "parts of the graph")?;
+        parent.extend(0..n as u32);
+        fn root(parent: &mut [u32], mut i: u32) -> u32 {
+            while parent[i as usize] != i {
+                let up = parent[parent[i as usize] as usize];
+                parent[i as usize] = up;
+                i = up;
+            }
+            i
+        }
+        let mut join = |i: usize, j: usize| {
+            let (a, b) = (root(&mut parent, i as u32), root(&mut parent, j as u32));
+            // The smaller index leads, so that a root is the first sample of its part.
+            parent[a.max(b) as usize] = a.min(b);
+        };
+        for i in 0..n {
+            match &self.weights {
+                Weights::Dense(weights) => {
+                    let column = weights.col(i)[..i].iter().enumerate();
+                    column.filter(|(_, v)| **v != 0.0).for_each(|(j, _)| join(i, j));
+                }
+                Weights::Sparse(weights) => {
+                    weights.line(i).iter().for_each(|&(j, _)| join(i, j as usize));
+                }
+            }
+        }
+        let mut of = memory::filled(n, 0u32, "parts of the graph")?;
+        let mut count = 0;
+        for i in 0..n {
+            let lead = root(&mut parent, i as u32) as usize;
+            of[i] = if lead == i {
+                count += 1;
+                count - 1
+            } else {
+                of[lead]
+            };
+        }
+        Ok(Parts { of, count: count as usize })
+    }
+}
+
+/// A division of the samples.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Parts {
+    /// The part of each sample; parts are numbered by first occurrence.
+    pub(crate) of: Vec<u32>,
+    pub(crate) count: usize,
+}
+
+fn dense_weights(similarity: &Similarity) -> Result<Matrix> {
+    let n = similarity.samples();
+    let mut weights = Matrix::zeros(n, n, "graph")?;
+    let columns = similarity.columns();
+    weights.values_mut().par_chunks_mut(n).enumerate().for_each(|(j, out)| {
+        columns[j].scatter(out);
+        for (i, value) in out.iter_mut().enumerate() {
+            *value = if i == j { 0.0 } else { 0.5 * (*value + columns[i].entry(j)) };
+        }
+    });
+    Ok(weights)
+}
+
+fn sparse_weights(similarity: &Similarity, nnz: usize) -> Result<Compressed> {
+    let n = similarity.samples();
+    let mut starts = memory::with_capacity(n + 1, "graph")?;
+    let mut entries = memory::with_capacity(nnz, "graph")?;
+    starts.push(0);
+    for (j, column) in similarity.columns().iter().enumerate() {
+        let off = column.iter().filter(|&(row, _)| row != j);
+        entries.extend(off.map(|(row, value)| (row as u32, 0.5 * value)));
+        starts.push(entries.len());
+    }
+    let columns = Compressed::new(starts, entries);
+    let rows = columns.transpose()?;
+    let mut starts = memory::with_capacity(n + 1, "graph")?;
+    let mut entries = memory::with_capacity(2 * nnz, "graph")?;
+    starts.push(0);
+    for k in 0..n {
+        // Both lines rise, so one pass merges them.
+        let (mut a, mut b) = (columns.line(k), rows.line(k));
+        while let (Some(&x), Some(&y)) = (a.first(), b.first()) {
+            entries.push(match x.0.cmp(&y.0) {
+                std::cmp::Ordering::Less => x,
+                std::cmp::Ordering::Greater => y,
+                std::cmp::Ordering::Equal => (x.0, x.1 + y.1),
+            });
+            a = if x.0 <= y.0 { &a[1..] } else { a };
+            b = if y.0 <= x.0 { &b[1..] } else { b };
+        }
+        entries.extend_from_slice(a);
+        entries.extend_from_slice(b);
+        starts.push(entries.len());
+    }
+    entries.shrink_to_fit();
+    Ok(Compressed::new(starts, entries))
+}
+
+/// A Laplacian of the graph: L = D − S, or I − D^(−1/2) S D^(−1/2).
+pub(crate) struct Laplacian<'g> {
+    graph: &'g Graph,
+    parts: &'g Parts,
+    /// D^(−1/2) for the normalised one. A sample without neighbours has 0 there, and its row
+    /// of the Laplacian is zero.
+    scaling: Option<Vec<f64>>,
+    /// Spans the null space together with the parts: part indicators times this, unit length.
+    null: Vec<f64>,
+}
+
+impl<'g> Laplacian<'g> {
+    /// The paper's L = D − S, or the symmetric normalised one.
+    pub(crate) fn new(graph: &'g Graph, parts: &'g Parts, normalized: bool) -> Self {
+        let degrees = &graph.degrees;
+        let scaling = normalized.then(|| {
+            let inverse = |d: &f64| if *d > 0.0 { 1.0 / d.sqrt() } else { 0.0 };
+            degrees.iter().map(inverse).collect()
+        });
+        let raw = |i: usize| if normalized && degrees[i] > 0.0 { degrees[i].sqrt() } else { 1.0 };
+        let mut lengths2 = vec![0.0; parts.count];
+        for (i, &part) in parts.of.iter().enumerate() {
+            lengths2[part as usize] += raw(i).powi(2);
+        }
+        let null =
+            (0..graph.samples()).map(|i| raw(i) / lengths2[parts.of[i] as usize].sqrt()).collect();
+        Self { graph, parts, scaling, null }
+    }
+
+    /// Entry of sample `i` in the null vector of its part.
+    pub(crate) fn null_entry(&self, i: usize) -> f64 {
+        self.null[i]
+    }
+
+    /// The matrix itself.
+    pub(crate) fn dense(&self) -> Result<Matrix> {
+        let n = self.graph.samples();
+        let mut out = Matrix::zeros(n, n, "Laplacian")?;
+        for i in 0..n {
+            let column = out.col_mut(i);
+            match &self.graph.weights {
+                Weights::Dense(weights) => {
+                    column.iter_mut().zip(weights.col(i)).for_each(|(out, s)| *out = -s);
+                }
+                Weights::Sparse(weights) => {
+                    weights.line(i).iter().for_each(|&(j, s)| column[j as usize] = -s);
+                }
+            }
+            if let Some(scaling) = &self.scaling {
+                column.iter_mut().zip(scaling).for_each(|(out, scale)| *out *= scale * scaling[i]);
+            }
+            column[i] = self.diagonal(i);
+        }
+        Ok(out)
+    }
+}
+
+impl Operator for Laplacian<'_> {
+    fn samples(&self) -> usize {
+        self.graph.samples()
+    }
+
+    fn diagonal(&self, i: usize) -> f64 {
+        match &self.scaling {
+            None => self.graph.degrees[i],
+            Some(_) => f64::from(u8::from(self.graph.degrees[i] > 0.0)),
+        }
+    }
+
+    fn nullity(&self) -> usize {
+        self.parts.count
+    }
+
+    fn is_dense(&self) -> bool {
+        matches!(self.graph.weights, Weights::Dense(_))
+    }
+
+    fn project(&self, block: &mut Block) {
+        let width = block.width();
+        let mut inner = vec![0.0; self.parts.count * width];
+        for (i, row) in block.rows().enumerate() {
+            let inner = &mut inner[self.parts.of[i] as usize * width..][..width];
+            inner.iter_mut().zip(row).for_each(|(sum, x)| *sum += self.null[i] * x);
+        }
+        for (i, row) in block.rows_mut().enumerate() {
+            let inner = &inner[self.parts.of[i] as usize * width..][..width];
+            row.iter_mut().zip(inner).for_each(|(x, sum)| *x -= self.null[i] * sum);
+        }
+    }
+
+    fn apply(&self, x: &Block, y: &mut Block) -> Result<()> {
+        let (n, width) = (self.samples(), x.width());
+        let scaled;
+        let x = match &self.scaling {
+            None => x,
+            Some(scaling) => {
+                let mut copy = x.try_clone()?;
+                copy.rows_mut()
+                    .zip(scaling)
+                    .for_each(|(row, s)| row.iter_mut().for_each(|v| *v *= s));
+                scaled = copy;
+                &scaled
+            }
+        };
+        y.values_mut().par_chunks_mut(BLOCK * width).enumerate().for_each(|(block, out)| {
+            let first = block * BLOCK;
+            let rows = out.len() / width;
+            match &self.graph.weights {
+                Weights::Dense(weights) => {
+                    let columns = weights.view().subcols(first, rows);
+                    let product = MatMut::from_column_major_slice_mut(&mut *out, width, rows);
+                    matmul(product, Accum::Replace, x.view(), columns, -1.0, Par::Seq);
+                }
+                Weights::Sparse(weights) => {
+                    out.fill(0.0);
+                    for (k, out) in out.chunks_exact_mut(width).enumerate() {
+                        vector::gather(weights.line(first + k), -1.0, x.values(), out);
+                    }
+                }
+            }
+            for (k, out) in out.chunks_exact_mut(width).enumerate() {
+                let (i, row) = (first + k, x.row(first + k));
+                match &self.scaling {
+                    None => vector::axpy(self.graph.degrees[i], row, out),
+                    Some(scaling) => {
+                        // x is scaled: its own value is row/scaling, where there are neighbours.
+                        let own = if scaling[i] > 0.0 { 1.0 / scaling[i] } else { 0.0 };
+                        for (out, v) in out.iter_mut().zip(row) {
+                            *out = *out * scaling[i] + own * v;
+                        }
+                    }
+                }
+            }
+        });
+        debug_assert_eq!(y.values().len(), n * width);
+        Ok(())
+    }
+}
