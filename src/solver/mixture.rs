@@ -1,0 +1,360 @@
+//! The mixed kernel K_w = Σ w_i K^i and the costs h_i, without ever copying a kernel.
+//!
+//! Columns of Z sum to 1, so every term of the objective sees only the centred kernel HK_wH.
+//! Centring therefore changes nothing but the conditioning (BA, mean of the paper's kernels:
+//! largest eigenvalue 8.2 instead of 443), and the mixture is always centred here.
+
+use crate::error::Result;
+use crate::matrix::{Compressed, Kernel, Matrix, Similarity};
+use crate::memory;
+use crate::options::Normalize;
+use crate::vector;
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, Par};
+use rayon::prelude::*;
+
+/// Columns handled by one task. Fixed, so that results do not depend on the number of threads.
+const BLOCK: usize = 64;
+
+/// Share of nonzero entries from which Z is multiplied as a dense matrix: a dense product runs
+/// about ten times as fast per operation as the sparse one.
+const DENSE_SHARE: f64 = 0.25;
+
+/// The kernels of a fit with their scales.
+pub(crate) struct Mixture<'k, 'a> {
+    kernels: &'k [Kernel<'a>],
+    scales: Vec<f64>,
+    samples: usize,
+    /// Whether max|K_w| is meant of the centred kernel (`unit`) or of the kernel as given.
+    centred: bool,
+}
+
+/// K_w centred, in units in which max|K_w| + α = 1.
+pub(crate) struct Mixed {
+    /// HK_wH divided by `unit`.
+    pub(crate) kernel: Matrix,
+    /// max|K_w| + α.
+    pub(crate) unit: f64,
+}
+
+impl<'k, 'a> Mixture<'k, 'a> {
+    pub(crate) fn new(kernels: &'k [Kernel<'a>], normalize: Normalize) -> Self {
+        Self {
+            kernels,
+            scales: kernels.iter().map(|kernel| kernel.scale(normalize)).collect(),
+            samples: kernels[0].samples(),
+            centred: normalize == Normalize::Unit,
+        }
+    }
+
+    pub(crate) fn samples(&self) -> usize {
+        self.samples
+    }
+
+    pub(crate) fn kernels(&self) -> usize {
+        self.kernels.len()
+    }
+
+    /// Mixes the kernels with `weights` into `mixed`.
+    pub(crate) fn mix(&self, weights: &[f64], alpha: f64, mixed: &mut Mixed) -> Result<()> {
+        let n = self.samples;
+        // Coefficients relative to the largest contribution: sums of kernels as large as 1e300
+        // or as small as 1e-300 neither overflow nor vanish.
+        let contribution = |i: usize| weights[i] * (self.scales[i] * self.kernels[i].largest());
+        let top = (0..self.kernels.len()).map(contribution).fold(0.0, f64::max);
+        let coefficients: Vec<f64> = (0..self.kernels.len())
+            .map(|i| contribution(i) / top / self.kernels[i].largest())
+            .collect();
+        let blocks = n.div_ceil(BLOCK);
+        let mut means = memory::filled(n, 0.0, "column means")?;
+        let mut largest = memory::filled(blocks, 0.0f64, "block maxima")?;
+        mixed
+            .kernel
+            .values_mut()
+            .par_chunks_mut(BLOCK * n)
+            .zip(means.par_chunks_mut(BLOCK))
+            .zip(&mut largest)
+            .enumerate()
+            .for_each(|(block, ((panel, means), largest))| {
+                panel.fill(0.0);
+                self.add_columns(block * BLOCK, panel, &coefficients);
+                for (column, mean) in panel.chunks_exact(n).zip(means) {
+                    *mean = vector::sum(column) / n as f64;
+                }
+                *largest = vector::max_abs(panel);
+            });
+        let grand = vector::sum(&means) / n as f64;
+        let raw = largest.iter().fold(0.0, |a: f64, &b| a.max(b));
+        mixed.kernel.values_mut().par_chunks_mut(BLOCK * n).zip(&mut largest).enumerate().for_each(
+            |(block, (panel, largest))| {
+                for (j, column) in panel.chunks_exact_mut(n).enumerate() {
+                    let own = means[block * BLOCK + j];
+                    for (value, mean) in column.iter_mut().zip(&means) {
+                        // The sum commutes, so the result is symmetric bit by bit.
+                        *value -= (mean + own) - grand;
+                    }
+                }
+                *largest = vector::max_abs(panel);
+            },
+        );
+        let centred = largest.iter().fold(0.0, |a: f64, &b| a.max(b));
+        let size = if self.centred { centred } else { raw };
+        mixed.unit = size * top + alpha;
+        let factor = top / mixed.unit;
+        mixed.kernel.values_mut().par_chunks_mut(BLOCK * n).for_each(|panel| {
+            for value in panel {
+                *value *= factor;
+            }
+        });
+        Ok(())
+    }
+
+    /// panel += the columns from `first` on of Σ coefficient·kernel.
+    fn add_columns(&self, first: usize, panel: &mut [f64], coefficients: &[f64]) {
+        let n = self.samples;
+        let width = panel.len() / n;
+        for (kernel, &coefficient) in self.kernels.iter().zip(coefficients) {
+            if kernel.is_exactly_symmetric() {
+                for (j, column) in panel.chunks_exact_mut(n).enumerate() {
+                    vector::axpy(coefficient, kernel.col(first + j), column);
+                }
+                continue;
+            }
+            for i in 0..n {
+                let row = &kernel.col(i)[first..first + width];
+                for (j, transposed) in row.iter().enumerate() {
+                    let both = kernel.col(first + j)[i] + transposed;
+                    panel[i + j * n] += 0.5 * coefficient * both;
+                }
+            }
+        }
+    }
+
+    /// The costs h_i = ⟨K^i, (I−Z)(I−Z)ᵀ⟩ of all kernels, from one product that is never stored
+    /// as a whole. Rounding below zero is cut off; what is zero but for rounding becomes zero.
+    pub(crate) fn costs(&self, similarity: &Similarity) -> Result<Vec<f64>> {
+        let n = self.samples;
+        let residual = Residual::new(similarity)?;
+        let blocks = n.div_ceil(BLOCK);
+        let partial: Vec<Result<(Vec<f64>, f64)>> = (0..blocks)
+            .into_par_iter()
+            .map(|block| {
+                let first = block * BLOCK;
+                let width = BLOCK.min(n - first);
+                let mut panel = memory::filled(n * width, 0.0, "residual product")?;
+                residual.product_columns(first, n, &mut panel);
+                let trace = (0..width).map(|j| panel[first + j + j * n]).sum();
+                let inner = |kernel: &Kernel<'_>| -> f64 {
+                    let columns = panel.chunks_exact(n).enumerate();
+                    columns
+                        .map(|(j, m)| vector::dot(kernel.col(first + j), m) / kernel.largest())
+                        .sum()
+                };
+                Ok((self.kernels.iter().map(inner).collect(), trace))
+            })
+            .collect();
+        let mut costs = vec![0.0; self.kernels.len()];
+        let mut trace = 0.0;
+        for part in partial {
+            let (inner, own_trace) = part?;
+            costs.iter_mut().zip(inner).for_each(|(cost, part)| *cost += part);
+            trace += own_trace;
+        }
+        for (i, cost) in costs.iter_mut().enumerate() {
+            // |⟨K, M⟩| ≤ n·max|K|·tr M for a positive semi-definite M.
+            let rounding = 1e-16 * n as f64 * trace;
+            *cost = if *cost <= rounding { 0.0 } else { *cost }
+                * self.kernels[i].largest()
+                * self.scales[i];
+        }
+        Ok(costs)
+    }
+}
+
+impl Mixed {
+    pub(crate) fn new(samples: usize) -> Result<Self> {
+        Ok(Self { kernel: Matrix::zeros(samples, samples, "mixed kernel")?, unit: 1.0 })
+    }
+}
+
+/// Y = I − Z, ready to give columns of YYᵀ.
+///
+/// The diagonal is 1 − z_kk from the start: at small α, Z is nearly the identity, and taking
+/// the difference later would cost half of the digits.
+enum Residual {
+    Dense(Matrix),
+    Sparse { columns: Compressed, rows: Compressed },
+}
+
+impl Residual {
+    fn new(similarity: &Similarity) -> Result<Self> {
+        let n = similarity.samples();
+        let nnz = similarity.nnz();
+        if nnz as f64 > DENSE_SHARE * n as f64 * n as f64 {
+            let mut dense = Matrix::zeros(n, n, "residual I - Z")?;
+            let columns = dense.values_mut().par_chunks_mut(n).zip(similarity.columns());
+            columns.enumerate().for_each(|(j, (out, column))| {
+                column.scatter(out);
+                out.iter_mut().for_each(|value| *value = -*value);
+                out[j] += 1.0;
+            });
+            return Ok(Self::Dense(dense));
+        }
+        let mut starts = memory::with_capacity(n + 1, "columns of I - Z")?;
+        let mut entries = memory::with_capacity(nnz + n, "columns of I - Z")?;
+        starts.push(0);
+        for (j, column) in similarity.columns().iter().enumerate() {
+            let mut own = 1.0;
+            for (row, value) in column.iter() {
+                if row == j {
+                    own -= value;
+                } else {
+                    entries.push((row as u32, -value));
+                }
+            }
+            entries.push((j as u32, own));
+            starts.push(entries.len());
+        }
+        let columns = Compressed::new(starts, entries);
+        let rows = columns.transpose()?;
+        Ok(Self::Sparse { columns, rows })
+    }
+
+    /// Writes the columns of YYᵀ from `first` on into `panel`, which is zero.
+    fn product_columns(&self, first: usize, samples: usize, panel: &mut [f64]) {
+        match self {
+            Self::Dense(y) => {
+                let width = panel.len() / samples;
+                let rows = y.view().subrows(first, width);
+                let out = MatMut::from_column_major_slice_mut(panel, samples, width);
+                matmul(out, Accum::Replace, y.view(), rows.transpose(), 1.0, Par::Seq);
+            }
+            Self::Sparse { columns, rows } => {
+                for (j, out) in panel.chunks_exact_mut(samples).enumerate() {
+                    for &(column, factor) in rows.line(first + j) {
+                        for &(i, value) in columns.line(column as usize) {
+                            out[i as usize] += factor * value;
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::Column;
+    use crate::threads;
+
+    const N: usize = 70;
+
+    fn kernels(asymmetry: f64) -> Vec<Vec<f64>> {
+        let point = |i: usize, k: usize| ((i * 37 + k * 11 + i * i * k) % 23) as f64 / 23.0;
+        (1..=3)
+            .map(|power| {
+                let entry = |i: usize, j: usize| {
+                    let product: f64 = (0..5).map(|k| point(i, k) * point(j, k)).sum();
+                    (0.5 + product).powi(power) * if i > j { 1.0 + asymmetry } else { 1.0 }
+                };
+                (0..N * N).map(|e| entry(e % N, e / N)).collect()
+            })
+            .collect()
+    }
+
+    /// A Z with about `share` of its entries not zero.
+    fn similarity(share: f64) -> (Similarity, Vec<f64>) {
+        let mut dense = vec![0.0; N * N];
+        for (j, column) in dense.chunks_exact_mut(N).enumerate() {
+            for (i, value) in column.iter_mut().enumerate() {
+                let random = ((i * 131 + j * 197 + i * j * 17) % 101) as f64 / 101.0;
+                *value = if random < share { random + 0.01 } else { 0.0 };
+            }
+            column[j] += 0.5;
+            let total: f64 = column.iter().sum();
+            column.iter_mut().for_each(|v| *v /= total);
+        }
+        let columns = dense.chunks_exact(N).map(|c| Column::from_dense(c).unwrap()).collect();
+        (Similarity::from_columns(columns), dense)
+    }
+
+    fn borrow(values: &[Vec<f64>]) -> Vec<Kernel<'_>> {
+        let borrow = |v| threads::run(2, || Kernel::borrowed("kernel".into(), v, N, N)).unwrap();
+        values.iter().map(|v| borrow(v).unwrap()).collect()
+    }
+
+    #[test]
+    fn the_mixture_is_the_centred_weighted_sum() {
+        for (asymmetry, normalize) in [
+            (0.0, Normalize::None),
+            (0.0, Normalize::Max),
+            (0.0, Normalize::Unit),
+            (1e-9, Normalize::Max),
+        ] {
+            let values = kernels(asymmetry);
+            let kernels = borrow(&values);
+            let (weights, alpha) = ([0.1, 0.3, 0.05], 0.7);
+            let mut mixed = Mixed::new(N).unwrap();
+            let mixture = Mixture::new(&kernels, normalize);
+            threads::run(2, || mixture.mix(&weights, alpha, &mut mixed)).unwrap().unwrap();
+            let sum = |i: usize, j: usize| -> f64 {
+                let entry = |k: usize| 0.5 * (values[k][i + j * N] + values[k][j + i * N]);
+                (0..3).map(|k| weights[k] * kernels[k].scale(normalize) * entry(k)).sum()
+            };
+            let mean = |i: usize| (0..N).map(|j| sum(i, j)).sum::<f64>() / N as f64;
+            let means: Vec<f64> = (0..N).map(mean).collect();
+            let grand = means.iter().sum::<f64>() / N as f64;
+            let centred = |i: usize, j: usize| sum(i, j) - means[i] - means[j] + grand;
+            let all = || (0..N).flat_map(|i| (0..N).map(move |j| (i, j)));
+            let largest = match normalize {
+                Normalize::Unit => all().map(|(i, j)| centred(i, j).abs()).fold(0.0, f64::max),
+                _ => all().map(|(i, j)| sum(i, j).abs()).fold(0.0, f64::max),
+            };
+            assert!((mixed.unit - (largest + alpha)).abs() < 1e-12 * mixed.unit);
+            for (i, j) in all() {
+                let ours = mixed.kernel.get(i, j) * mixed.unit;
+                assert!((ours - centred(i, j)).abs() < 1e-12 * mixed.unit, "({i}, {j})");
+                assert_eq!(mixed.kernel.get(i, j), mixed.kernel.get(j, i));
+            }
+        }
+    }
+
+    #[test]
+    fn costs_are_the_traces_they_stand_for() {
+        let values = kernels(0.0);
+        let kernels = borrow(&values);
+        for share in [0.05, 0.9] {
+            let (similarity, z) = similarity(share);
+            let mixture = Mixture::new(&kernels, Normalize::Max);
+            let costs = threads::run(2, || mixture.costs(&similarity)).unwrap().unwrap();
+            for (k, cost) in costs.iter().enumerate() {
+                // Tr(K − 2KZ + ZᵀKZ), term by term.
+                let entry = |i: usize, j: usize| values[k][i + j * N];
+                let mut trace = 0.0;
+                for i in 0..N {
+                    trace += entry(i, i);
+                    for j in 0..N {
+                        trace -= 2.0 * entry(i, j) * z[j + i * N];
+                        for l in 0..N {
+                            trace += z[j + i * N] * entry(j, l) * z[l + i * N];
+                        }
+                    }
+                }
+                trace *= kernels[k].scale(Normalize::Max);
+                assert!((cost - trace).abs() < 1e-10 * trace, "{cost} and {trace}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_graph_that_reproduces_every_sample_costs_nothing() {
+        let values = kernels(0.0);
+        let kernels = borrow(&values);
+        let columns = (0..N).map(|i| Column::unit(i).unwrap()).collect();
+        let identity = Similarity::from_columns(columns);
+        let mixture = Mixture::new(&kernels, Normalize::Unit);
+        let costs = threads::run(2, || mixture.costs(&identity)).unwrap().unwrap();
+        assert_eq!(costs, [0.0; 3]);
+    }
+}
