@@ -1,0 +1,72 @@
+//! Clustering with several kernels: a similarity graph Z, the clusters (through an embedding P)
+//! and a weight for every kernel are learned together, by minimising
+//!
+//! ```text
+//! Tr(K_w − 2K_wZ + ZᵀK_wZ) + α|Z|² + β Tr(PᵀLP)
+//! s.t. Zᵀ1 = 1, 0 ≤ Z ≤ 1, PᵀP = I, K_w = Σ w_i K^i, Σ √w_i = 1, w ≥ 0,  L = D − (Z+Zᵀ)/2
+//! ```
+//!
+//! These are the models SCSK (one kernel) and SCMK (several) of Kang, Peng and Cheng, "Twin
+//! Learning for Similarity and Clustering: A Unified Kernel Approach", AAAI 2017. Start at
+//! [`Model`]:
+//!
+//! ```
+//! use scmk::{Control, Features, Model};
+//!
+//! // Six samples of two features, sample after sample.
+//! let x = [0.0, 0.1, 0.1, 0.0, 0.1, 0.1, 5.0, 5.1, 5.1, 5.0, 5.1, 5.1];
+//! let view = Features { values: &x, samples: 6, features: 2, sample_stride: 2, feature_stride: 1 };
+//!
+//! let mut model = Model::new(6, 2)?;
+//! model.add_features(view, "gaussian(t=0.1); linear")?;
+//! model.set(|options| options.set_real("alpha", 0.1))?;
+//! let fit = model.fit(&Control::default(), None)?;
+//! assert_eq!(fit.labels, [0, 0, 0, 1, 1, 1]);
+//! assert!(fit.kkt_residual <= 1e-9);
+//! # Ok::<(), scmk::Error>(())
+//! ```
+//!
+//! # The house
+//!
+//! Data flows one way; a module knows only those above it in this list.
+//!
+//! | module | what it is |
+//! | --- | --- |
+//! | [`error`] | one variant for each cause |
+//! | [`options`] | one table: name, type, default, bounds, documentation |
+//! | [`matrix`] | the caller's memory, checked once; the solver's own matrices |
+//! | [`kernel`] | features to kernels |
+//! | [`result`] | what a fit leaves behind |
+//! | [`labels`] | embedding to labels |
+//! | [`solver`] | the three steps and the loop around them |
+//! | [`metrics`] | labels against a known truth |
+//! | [`Model`] | kernels, options and result in one place |
+//! | [`ffi`] | the C interface, the only unsafe code |
+//!
+//! Beside them stand `memory` (allocation that can fail), `threads` (workers that live for one
+//! call), `panics` (silence and a note) and `vector` (loops in wide instructions).
+#![deny(unsafe_code)]
+
+pub mod error;
+pub mod kernel;
+pub mod labels;
+pub mod matrix;
+mod memory;
+pub mod metrics;
+mod model;
+pub mod options;
+mod panics;
+pub mod result;
+pub mod solver;
+mod threads;
+mod vector;
+
+#[allow(unsafe_code)]
+pub mod ffi;
+
+pub use error::{Error, Result};
+pub use kernel::Features;
+pub use model::Model;
+pub use options::Options;
+pub use result::{Fit, Outcome};
+pub use solver::{Control, Progress, ProgressFn, Step};
