@@ -1,0 +1,593 @@
+/*
+ * scmk: clustering with several kernels.
+ *
+ * Generated from src/ffi by tests/header.rs; do not edit.
+ *
+ * HOW TO USE IT
+ *
+ *   scmk_model *model;
+ *   if (scmk_create(n_samples, n_clusters, &model) != SCMK_OK) ...
+ *   scmk_add_features(model, x, n_samples, n_features, n_features, 1, "paper");
+ *   scmk_set_real(model, "alpha", 0.1);
+ *   if (scmk_fit(model) != SCMK_OK) { scmk_error_message(model, text, sizeof text, NULL); ... }
+ *   scmk_labels(model, labels, n_samples);
+ *   scmk_destroy(model);
+ *
+ * Instead of features, or beside them, kernel matrices are added with scmk_add_kernel (copied)
+ * or scmk_borrow_kernel (not copied). Link with -lscmk.
+ *
+ * ERRORS
+ *
+ * Every call answers SCMK_OK or a negative code. A call that fails leaves the model as it was and
+ * writes to none of its outputs; scmk_error_message has one line that names the argument, the
+ * value and what is allowed. Besides the errors listed with a call, every call on a model can
+ * answer SCMK_E_NULL_ARGUMENT, SCMK_E_INVALID_HANDLE, SCMK_E_BUSY and SCMK_E_PANIC. How a fit
+ * ended (converged, a limit, cancelled) is no error but the info "outcome".
+ *
+ * SCMK_E_PANIC is a bug of the library, contained: the host is safe, that model answers only
+ * scmk_error_message and scmk_destroy, all other models are fine.
+ *
+ * THREADS
+ *
+ * Different models may be used by any number of threads at once. One model is used by one thread
+ * at a time, not always the same one: a second call gets SCMK_E_BUSY at once and disturbs
+ * nothing. During a fit any thread may call scmk_cancel and scmk_error_message. The library's
+ * own threads exist only during a call, so a process may fork when none is running. Results do
+ * not depend on the number of threads.
+ *
+ * MEMORY
+ *
+ * All memory is the caller's: inputs are read during the call only (but for scmk_borrow_kernel),
+ * results are copied into arrays of the caller. Each array is followed by its length in elements.
+ * Matrices are column-major. Text is UTF-8 and ends with a NUL. Samples, kernels and labels are
+ * counted from 0.
+ *
+ * The library never prints, reads no environment variables and installs no signal handlers.
+ */
+
+
+#ifndef SCMK_H
+#define SCMK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ Number of the binary interface this header describes: the 1 of libscmk.so.1. It is not the
+ release number, and grows only when a program built against an older header would break.
+ */
+#define SCMK_ABI_VERSION 1
+
+/*
+ Type of an option or info: a real number (double).
+ */
+#define SCMK_TYPE_REAL 0
+
+/*
+ Type of an option or info: a whole number (int64_t).
+ */
+#define SCMK_TYPE_INT 1
+
+/*
+ Type of an option: one of a few names.
+ */
+#define SCMK_TYPE_TEXT 2
+
+/*
+ Outcome of a fit: the changes fell below the option tolerance.
+ */
+#define SCMK_OUTCOME_CONVERGED 0
+
+/*
+ Outcome of a fit: max_iterations were made.
+ */
+#define SCMK_OUTCOME_ITERATION_LIMIT 1
+
+/*
+ Outcome of a fit: time_limit was reached; the last complete iterate is the result.
+ */
+#define SCMK_OUTCOME_TIME_LIMIT 2
+
+/*
+ Outcome of a fit: the host asked to stop; the last complete iterate is the result.
+ */
+#define SCMK_OUTCOME_CANCELLED 3
+
+/*
+ A model: kernels, options and, after a fit, its result. The pointer is a ticket, not an
+ address: nothing can be read through it, and a ticket is never issued twice.
+ */
+typedef struct scmk_model scmk_model;
+
+/*
+ What every call answers: SCMK_OK, or a negative SCMK_E_ code. The text belonging to an error
+ is read with scmk_error_message.
+ */
+typedef int32_t scmk_status;
+
+/*
+ The host's progress function. It is called on the thread that called scmk_fit, after each
+ outer iteration and about ten times a second in between, and stops the fit by returning
+ anything but 0.
+
+ user: as given to scmk_set_progress.
+ step: "similarity", "embedding", "weights", "labels", or "iteration" when an outer iteration
+ is complete; a static string. iteration: complete outer iterations.
+ fraction: how much of the step is done, from 0 to 1.
+ objective: after the last complete iteration; NaN before the first.
+
+ Every call on the model that is being fitted answers SCMK_E_BUSY here, but for scmk_cancel and
+ scmk_error_message. The function must return: no exception and no longjmp may leave it.
+ */
+typedef int32_t (*scmk_progress_fn)(void *user,
+                                    const char *step,
+                                    int64_t iteration,
+                                    double fraction,
+                                    double objective);
+
+/*
+ Success.
+ */
+#define SCMK_OK 0
+
+/*
+ A required pointer is NULL.
+ */
+#define SCMK_E_NULL_ARGUMENT -1
+
+/*
+ The model was never created or has been destroyed.
+ */
+#define SCMK_E_INVALID_HANDLE -2
+
+/*
+ A value outside of what its argument allows, text that is not UTF-8, a misaligned pointer.
+ */
+#define SCMK_E_INVALID_ARGUMENT -3
+
+/*
+ No option, info, metric or kernel of that name; the message suggests the nearest one.
+ */
+#define SCMK_E_UNKNOWN_OPTION -4
+
+/*
+ Sizes that do not fit together, or a buffer that is too short.
+ */
+#define SCMK_E_DIMENSION -5
+
+/*
+ A size whose memory cannot be addressed.
+ */
+#define SCMK_E_TOO_LARGE -6
+
+/*
+ NaN or an infinity in the input.
+ */
+#define SCMK_E_NOT_FINITE -7
+
+/*
+ A kernel that differs from its transpose by more than a relative 1e-8.
+ */
+#define SCMK_E_ASYMMETRIC -8
+
+/*
+ A kernel with a clearly negative eigenvalue.
+ */
+#define SCMK_E_NOT_PSD -9
+
+/*
+ A kernel that tells the samples apart in no way: zero or constant.
+ */
+#define SCMK_E_DEGENERATE -10
+
+/*
+ A call out of order: a fit without kernels, a result before a fit.
+ */
+#define SCMK_E_STATE -11
+
+/*
+ Another call, perhaps of another thread, is using the model.
+ */
+#define SCMK_E_BUSY -12
+
+/*
+ Memory that could not be had, or more than the option memory_limit allows.
+ */
+#define SCMK_E_OUT_OF_MEMORY -13
+
+/*
+ The worker threads could not be started.
+ */
+#define SCMK_E_THREADS -14
+
+/*
+ A numerical method did not reach its accuracy.
+ */
+#define SCMK_E_NO_CONVERGENCE -15
+
+/*
+ A bug in this library, contained. The model can only be destroyed; others are not affected.
+ */
+#define SCMK_E_PANIC -16
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+/*
+ The ABI number of the library that is loaded, to be compared with SCMK_ABI_VERSION.
+ Any thread.
+ */
+uint32_t scmk_abi_version(void);
+
+/*
+ The release of the library that is loaded, such as "1.2.3". The string is static: never free
+ it. Any thread.
+ */
+const char *scmk_version(void);
+
+/*
+ The name of a status code, such as "SCMK_E_NOT_FINITE"; "SCMK_E_UNKNOWN" for a number that is
+ no code, never NULL. The string is static: never free it. Any thread.
+ */
+const char *scmk_status_name(scmk_status status);
+
+/*
+ Creates a model of n_samples samples that are to be divided into n_clusters clusters.
+
+ n_samples: at least 1. n_clusters: from 1 to n_samples. Both stay as they are.
+ out: receives the model, which is to be given back with scmk_destroy.
+
+ Errors: SCMK_E_NULL_ARGUMENT, SCMK_E_DIMENSION, SCMK_E_TOO_LARGE. Any thread.
+ */
+scmk_status scmk_create(size_t n_samples, size_t n_clusters, scmk_model **out);
+
+/*
+ Destroys a model and everything it holds; borrowed kernels are free again. NULL is allowed
+ and does nothing.
+
+ Errors: SCMK_E_INVALID_HANDLE (destroyed already, or never created), SCMK_E_BUSY (a call is
+ running: the model lives on). Any thread; the only call, with scmk_error_message, that a
+ model answers after SCMK_E_PANIC.
+ */
+scmk_status scmk_destroy(scmk_model *model);
+
+/*
+ Adds a copy of a kernel matrix. A result of an earlier fit is discarded.
+
+ values: n columns of n doubles each, column j starting at values[j * leading_dim]. All
+ entries are read, and must be finite and symmetric up to a relative 1e-8. The memory is the
+ caller's and may change as soon as the call has returned.
+ n: the model's number of samples. leading_dim: at least n, in elements.
+
+ Errors: SCMK_E_DIMENSION, SCMK_E_TOO_LARGE, SCMK_E_INVALID_ARGUMENT (misaligned),
+ SCMK_E_NOT_FINITE, SCMK_E_ASYMMETRIC, SCMK_E_NOT_PSD, SCMK_E_DEGENERATE,
+ SCMK_E_OUT_OF_MEMORY, SCMK_E_THREADS; the message names the kernel, counted from 0, and the
+ entry. The model is then as it was. One thread at a time.
+ */
+scmk_status scmk_add_kernel(scmk_model *model, const double *values, size_t n, size_t leading_dim);
+
+/*
+ Adds a kernel matrix without copying it. A result of an earlier fit is discarded.
+
+ The memory stays the caller's, and the caller promises that it is valid and unchanged until
+ scmk_clear_kernels or scmk_destroy has returned SCMK_OK for this model. Entries above and
+ below the diagonal that differ by less than a relative 1e-8 are averaged where they are used.
+
+ values, n, leading_dim, errors, threads: as for scmk_add_kernel. After an error the memory is
+ not borrowed.
+ */
+scmk_status scmk_borrow_kernel(scmk_model *model,
+                               const double *values,
+                               size_t n,
+                               size_t leading_dim);
+
+/*
+ Builds kernels from features and adds them. A result of an earlier fit is discarded. Several
+ calls add several views of the same samples.
+
+ x: the features; feature j of sample i is x[i * sample_stride + j * feature_stride]. All must
+ be finite. The memory is the caller's and may change as soon as the call has returned.
+ n_samples: the model's number of samples. n_features: at least 1.
+ sample_stride, feature_stride: in elements. A row for each sample (C): n_features, 1. A
+ column for each feature (R, MATLAB): 1, n_samples.
+ kernels: "paper" for the pool of twelve, or a list such as
+ "gaussian(t=0.1); linear; polynomial(a=1,b=2)".
+
+ Errors: as for scmk_add_kernel, and SCMK_E_UNKNOWN_OPTION for an unknown kernel name. The
+ model is then as it was. One thread at a time.
+ */
+scmk_status scmk_add_features(scmk_model *model,
+                              const double *x,
+                              size_t n_samples,
+                              size_t n_features,
+                              size_t sample_stride,
+                              size_t feature_stride,
+                              const char *kernels);
+
+/*
+ Removes all kernels; borrowed ones are free again. A result of an earlier fit is discarded,
+ options stay.
+
+ Errors: only those every call on a model can have. One thread at a time.
+ */
+scmk_status scmk_clear_kernels(scmk_model *model);
+
+/*
+ Copies the text of an error: one line that names the argument, its value and what is allowed.
+
+ model: the text of the last call on this model that failed, empty if none did; a later call
+ that succeeds leaves it. While a call is running on the model: that it is busy. NULL: the text
+ of this thread's last failed call without a valid or free model (scmk_create, scmk_metric, a
+ destroyed or busy handle).
+ buf: cap bytes, of which at most cap - 1 are filled with UTF-8 text and one with a NUL. May
+ be NULL when cap is 0.
+ needed: receives the length of the whole text with its NUL; may be NULL.
+
+ Errors: SCMK_E_INVALID_HANDLE; SCMK_E_NULL_ARGUMENT for a NULL buf when cap is not 0. Any
+ thread, also during a fit.
+ */
+scmk_status scmk_error_message(const scmk_model *model, char *buf, size_t cap, size_t *needed);
+
+/*
+ Sets an option to a real number. Options that are whole numbers take a whole value. If the
+ value changes, a result of an earlier fit is discarded.
+
+ name: NUL-terminated; see scmk_option_info for all names.
+
+ Errors: SCMK_E_UNKNOWN_OPTION, SCMK_E_INVALID_ARGUMENT (the message tells the allowed range);
+ the option is then as it was. One thread at a time.
+ */
+scmk_status scmk_set_real(scmk_model *model, const char *name, double value);
+
+/*
+ Sets an option to a whole number. Options that are real numbers take it too.
+
+ Name, errors, threads: as for scmk_set_real.
+ */
+scmk_status scmk_set_int(scmk_model *model, const char *name, int64_t value);
+
+/*
+ Sets an option from text: one of its names, or a number as text. So an option of any type can
+ be set from a command line or a settings file.
+
+ value: NUL-terminated. Name, errors, threads: as for scmk_set_real.
+ */
+scmk_status scmk_set_text(scmk_model *model, const char *name, const char *value);
+
+/*
+ Reads an option that is a number; whole numbers are converted.
+
+ name: NUL-terminated. out: receives one double.
+
+ Errors: SCMK_E_UNKNOWN_OPTION, SCMK_E_INVALID_ARGUMENT (the option is text). One thread at a
+ time.
+ */
+scmk_status scmk_get_real(const scmk_model *model, const char *name, double *out);
+
+/*
+ Reads an option that is a whole number.
+
+ name: NUL-terminated. out: receives one int64_t.
+
+ Errors: SCMK_E_UNKNOWN_OPTION, SCMK_E_INVALID_ARGUMENT (not a whole number). One thread at a
+ time.
+ */
+scmk_status scmk_get_int(const scmk_model *model, const char *name, int64_t *out);
+
+/*
+ Reads an option of any type as text that scmk_set_text would take back.
+
+ name: NUL-terminated.
+ buf: cap bytes, of which at most cap - 1 are filled with text and one with a NUL. May be NULL
+ when cap is 0. needed: receives the length of the whole text with its NUL; may be NULL. Text
+ that does not fit is cut, and the call succeeds: compare needed with cap.
+
+ Errors: SCMK_E_UNKNOWN_OPTION. One thread at a time.
+ */
+scmk_status scmk_get_text(const scmk_model *model,
+                          const char *name,
+                          char *buf,
+                          size_t cap,
+                          size_t *needed);
+
+/*
+ Number of options. Any thread.
+ */
+size_t scmk_option_count(void);
+
+/*
+ Describes an option. Any output but name may be NULL. Strings are static: never free them.
+
+ index: from 0 to scmk_option_count() - 1.
+ name: its name. type: one of the SCMK_TYPE_ constants.
+ default_value: its default as text, whatever the type.
+ min, max: its smallest and largest value; NaN for text.
+ choices: the values of a text option, comma separated; "" for numbers.
+ doc: one line of documentation.
+
+ Errors: SCMK_E_NULL_ARGUMENT, SCMK_E_INVALID_ARGUMENT (index). Any thread.
+ */
+scmk_status scmk_option_info(size_t index,
+                             const char **name,
+                             int32_t *type,
+                             const char **default_value,
+                             double *min,
+                             double *max,
+                             const char **choices,
+                             const char **doc);
+
+/*
+ Sets the function that is told how far a fit has come. A result of an earlier fit stays.
+
+ fn: NULL for none. user: handed to it as it is; it must be usable on every thread that calls
+ scmk_fit on this model, until another function is set or the model is destroyed.
+
+ Errors: only those every call on a model can have. One thread at a time.
+ */
+scmk_status scmk_set_progress(scmk_model *model, scmk_progress_fn fn, void *user);
+
+/*
+ Fits the model: learns similarity, embedding and weights, and reads the labels. Blocks until
+ it is done; the work runs on threads of the library (option threads), which are joined before
+ it returns.
+
+ A fit that is stopped early, by an iteration or time limit, by scmk_cancel or by the progress
+ function, is SCMK_OK with a readable result, its last complete iterate:
+ scmk_info_int(model, "outcome", ...) tells. Stopped before there was one, it leaves Z = I, all
+ labels 0 and the info iterations 0.
+
+ Errors: SCMK_E_STATE (no kernel), SCMK_E_OUT_OF_MEMORY, SCMK_E_THREADS, SCMK_E_NOT_PSD (the
+ mixed kernel plus alpha is indefinite), SCMK_E_NO_CONVERGENCE; a result of an earlier fit then stays. One thread at a time.
+ */
+scmk_status scmk_fit(scmk_model *model);
+
+/*
+ Asks the fit that is running on this model to stop soon; it then returns SCMK_OK with the
+ outcome SCMK_OUTCOME_CANCELLED. Without a running fit nothing happens: a later fit forgets it.
+
+ Errors: SCMK_E_NULL_ARGUMENT, SCMK_E_INVALID_HANDLE. Any thread, at any time; but not from a
+ signal handler.
+ */
+scmk_status scmk_cancel(scmk_model *model);
+
+/*
+ Copies the labels: one for each sample, from 0, numbered by first occurrence.
+
+ out: len elements; len is at least n_samples, and that many are written.
+
+ Errors: SCMK_E_STATE (no fit yet, or a kernel or option has changed since),
+ SCMK_E_NULL_ARGUMENT, SCMK_E_DIMENSION, SCMK_E_INVALID_ARGUMENT (misaligned). On an error
+ nothing is written. One thread at a time.
+ */
+scmk_status scmk_labels(const scmk_model *model, int32_t *out, size_t len);
+
+/*
+ Copies the weights: one for each kernel in the order in which they were added; their square
+ roots sum to 1.
+
+ out: len elements; len is at least the number of kernels, and that many are written.
+ Errors, threads: as for scmk_labels.
+ */
+scmk_status scmk_weights(const scmk_model *model, double *out, size_t len);
+
+/*
+ Copies the embedding from which the labels were read (option embedding).
+
+ out: len elements; len is at least n_samples * n_clusters, and that many are written, column
+ by column: sample i, dimension k is out[i + k * n_samples].
+ Errors, threads: as for scmk_labels.
+ */
+scmk_status scmk_embedding(const scmk_model *model, double *out, size_t len);
+
+/*
+ Copies the similarity graph Z as a dense matrix; its columns sum to 1.
+
+ out: len elements; len is at least n_samples * n_samples, and that many are written, column by
+ column: Z(i, j) is out[i + j * n_samples].
+ Errors, threads: as for scmk_labels.
+ */
+scmk_status scmk_similarity(const scmk_model *model, double *out, size_t len);
+
+/*
+ Copies the similarity graph Z as a sparse matrix in compressed columns: the nonzero entries of
+ column j are values[k] in row rows[k], rows rising, for k from colptr[j] to colptr[j + 1] - 1.
+
+ colptr: colptr_len elements, which is exactly n_samples + 1.
+ rows, values: nnz elements each; nnz is at least the info "similarity_nnz", and that many are
+ written. The three arrays must not overlap.
+ Errors, threads: as for scmk_labels.
+ */
+scmk_status scmk_similarity_csc(const scmk_model *model,
+                                size_t *colptr,
+                                size_t colptr_len,
+                                size_t *rows,
+                                double *values,
+                                size_t nnz);
+
+/*
+ Copies the objective after each outer iteration; it never rises.
+
+ out: cap elements, of which the first iterations are written, as many as there are and fit;
+ may be NULL when cap is 0. len: receives the number of iterations, which may exceed cap.
+ Errors, threads: as for scmk_labels.
+ */
+scmk_status scmk_trace(const scmk_model *model, double *out, size_t cap, size_t *len);
+
+/*
+ Reads an info about the last fit as a real number; whole numbers are converted.
+
+ name: NUL-terminated; see scmk_info_name for all names. out: receives one double.
+
+ Errors: SCMK_E_UNKNOWN_OPTION, SCMK_E_STATE (no fit yet, or a kernel or option has changed
+ since; "memory_required" is known without a fit). One thread at a time.
+ */
+scmk_status scmk_info_real(const scmk_model *model, const char *name, double *out);
+
+/*
+ Reads an info about the last fit that is a whole number.
+
+ name: NUL-terminated; see scmk_info_name for all names. out: receives one int64_t.
+
+ Errors: as for scmk_info_real, and SCMK_E_INVALID_ARGUMENT (not a whole number). One thread at
+ a time.
+ */
+scmk_status scmk_info_int(const scmk_model *model, const char *name, int64_t *out);
+
+/*
+ Number of infos. Any thread.
+ */
+size_t scmk_info_count(void);
+
+/*
+ Describes an info. Any output but name may be NULL. Strings are static: never free them.
+
+ index: from 0 to scmk_info_count() - 1.
+ name: its name. type: SCMK_TYPE_REAL or SCMK_TYPE_INT. doc: one line of documentation.
+
+ Errors: SCMK_E_NULL_ARGUMENT, SCMK_E_INVALID_ARGUMENT (index). Any thread.
+ */
+scmk_status scmk_info_name(size_t index, const char **name, int32_t *type, const char **doc);
+
+/*
+ An outcome in words, such as "iteration limit"; "unknown" for a number that is none, never
+ NULL. The string is static: never free it. Any thread.
+ */
+const char *scmk_outcome_name(int64_t outcome);
+
+/*
+ Compares labels with a known division of the same samples. The numbers of the labels do not
+ matter, only which samples share one.
+
+ name: NUL-terminated; see scmk_metric_name for all names.
+ truth, labels: n elements each, n at least 1. out: receives one double.
+
+ Errors: SCMK_E_NULL_ARGUMENT, SCMK_E_UNKNOWN_OPTION, SCMK_E_DIMENSION, SCMK_E_TOO_LARGE,
+ SCMK_E_INVALID_ARGUMENT (misaligned); the text is read with scmk_error_message(NULL, ...). Any
+ thread.
+ */
+scmk_status scmk_metric(const char *name,
+                        const int32_t *truth,
+                        const int32_t *labels,
+                        size_t n,
+                        double *out);
+
+/*
+ Number of metrics. Any thread.
+ */
+size_t scmk_metric_count(void);
+
+/*
+ Describes a metric. doc may be NULL. Strings are static: never free them.
+
+ index: from 0 to scmk_metric_count() - 1. name: its name. doc: one line of documentation.
+
+ Errors: SCMK_E_NULL_ARGUMENT, SCMK_E_INVALID_ARGUMENT (index). Any thread.
+ */
+scmk_status scmk_metric_name(size_t index, const char **name, const char **doc);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* SCMK_H */

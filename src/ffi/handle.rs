@@ -1,0 +1,262 @@
+//! Handles: a model's "address" is a ticket, a slot number with a generation, so that a stale,
+//! doubled or invented handle is recognised without ever being dereferenced.
+
+use crate::error::{Error, Result};
+use crate::model::Model;
+use crate::solver::Control;
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
+
+/// A model: kernels, options and, after a fit, its result. The pointer is a ticket, not an
+/// address: nothing can be read through it, and a ticket is never issued twice.
+#[allow(non_camel_case_types)]
+pub struct scmk_model {
+    _opaque: [u8; 0],
+}
+
+/// The host's progress function with its argument.
+#[derive(Clone, Copy)]
+pub(super) struct Progress {
+    pub(super) function:
+        unsafe extern "C" fn(*mut c_void, *const std::ffi::c_char, i64, f64, f64) -> i32,
+    pub(super) user: *mut c_void,
+}
+
+// SAFETY: the library hands `user` back and never looks through it; scmk_set_progress makes the
+// caller promise that it may be used on any thread that calls scmk_fit.
+unsafe impl Send for Progress {}
+
+/// What a call on a model works with.
+pub(super) struct State {
+    pub(super) model: Model<'static>,
+    pub(super) progress: Option<Progress>,
+}
+
+/// A living model in the table.
+pub(super) struct Entry {
+    /// Emptied by destroy, so that a call which found the entry just before finds nothing in it.
+    state: Mutex<Option<State>>,
+    /// Outside of the lock: cancelling is for the time the lock is held.
+    pub(super) control: Control,
+    message: Mutex<String>,
+    poisoned: AtomicBool,
+}
+
+/// The lock on a model's state for the length of one call.
+pub(super) struct Entered<'e>(MutexGuard<'e, Option<State>>);
+
+impl Entered<'_> {
+    pub(super) fn state(&mut self) -> Result<&mut State> {
+        self.0.as_mut().ok_or(Error::InvalidHandle)
+    }
+}
+
+impl Entry {
+    fn lock(&self) -> Result<Entered<'_>> {
+        match self.state.try_lock() {
+            Ok(state) => Ok(Entered(state)),
+            Err(TryLockError::WouldBlock) => Err(Error::Busy),
+            // Whether a panic spoilt the model is what `poisoned` says.
+            Err(TryLockError::Poisoned(state)) => Ok(Entered(state.into_inner())),
+        }
+    }
+
+    /// Takes the model for one call; refused while another call has it or after a panic.
+    pub(super) fn enter(&self) -> Result<Entered<'_>> {
+        self.refuse_if_poisoned()?;
+        let mut entered = self.lock()?;
+        // The call that held the lock until now may have been the one that panicked.
+        self.refuse_if_poisoned()?;
+        entered.state()?;
+        Ok(entered)
+    }
+
+    pub(super) fn refuse_if_poisoned(&self) -> Result<()> {
+        if self.poisoned.load(SeqCst) {
+            return Err(Error::Panic {
+                message: "an earlier call on this model failed, it can only be destroyed".into(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Notes down why a call failed. After a panic the model is not to be used any more.
+    pub(super) fn note(&self, error: &Error) {
+        *self.message.lock().unwrap_or_else(PoisonError::into_inner) = error.to_string();
+        if matches!(error, Error::Panic { .. }) {
+            self.poisoned.store(true, SeqCst);
+        }
+    }
+
+    /// The text of the last failed call; while a call is running, that the model is busy.
+    pub(super) fn message(&self) -> String {
+        let busy = self.lock().err();
+        busy.map_or_else(
+            || self.message.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+            |busy| busy.to_string(),
+        )
+    }
+}
+
+struct Slot {
+    generation: usize,
+    entry: Option<Arc<Entry>>,
+}
+
+struct Table {
+    slots: Vec<Slot>,
+    free: Vec<usize>,
+}
+
+static TABLE: RwLock<Table> = RwLock::new(Table::new());
+
+// A ticket from its highest bit down: tag, generation, slot, and a 1. The last bit makes it odd,
+// unlike any allocation; with 64 bits the tag makes it an address that no program has.
+const TAG_BITS: u32 = if usize::BITS == 64 { 8 } else { 0 };
+const TAG: usize = if TAG_BITS == 0 { 0 } else { 0x5C };
+const SLOT_BITS: u32 = usize::BITS * 3 / 8;
+const GENERATION_BITS: u32 = usize::BITS - TAG_BITS - SLOT_BITS - 1;
+const LAST_GENERATION: usize = (1 << GENERATION_BITS) - 1;
+
+fn ticket(slot: usize, generation: usize) -> usize {
+    let tag = TAG.checked_shl(usize::BITS - TAG_BITS).unwrap_or(0);
+    tag | generation << (SLOT_BITS + 1) | slot << 1 | 1
+}
+
+impl Table {
+    const fn new() -> Self {
+        Self { slots: Vec::new(), free: Vec::new() }
+    }
+
+    fn insert(&mut self, entry: Arc<Entry>) -> Result<usize> {
+        let slot = match self.free.pop() {
+            Some(slot) => slot,
+            None if self.slots.len() >> SLOT_BITS != 0 => {
+                return Err(Error::State("too many models are alive: destroy some first"));
+            }
+            None => {
+                self.slots.push(Slot { generation: 0, entry: None });
+                self.slots.len() - 1
+            }
+        };
+        self.slots[slot].entry = Some(entry);
+        Ok(ticket(slot, self.slots[slot].generation))
+    }
+
+    /// The slot of a ticket that is alive.
+    fn slot(&self, given: usize) -> Result<usize> {
+        let slot = given >> 1 & ((1 << SLOT_BITS) - 1);
+        match self.slots.get(slot) {
+            Some(Slot { generation, entry: Some(_) }) if ticket(slot, *generation) == given => {
+                Ok(slot)
+            }
+            _ => Err(Error::InvalidHandle),
+        }
+    }
+
+    fn find(&self, given: usize) -> Result<Arc<Entry>> {
+        self.slots[self.slot(given)?].entry.clone().ok_or(Error::InvalidHandle)
+    }
+
+    fn remove(&mut self, given: usize) -> Result<()> {
+        let slot = self.slot(given)?;
+        self.slots[slot].entry = None;
+        // A slot that has used up its generations is retired: better 24 lost bytes than a stale
+        // handle that works.
+        if self.slots[slot].generation < LAST_GENERATION {
+            self.slots[slot].generation += 1;
+            self.free.push(slot);
+        }
+        Ok(())
+    }
+}
+
+/// Enters a model into the table.
+pub(super) fn insert(model: Model<'static>) -> Result<*mut scmk_model> {
+    let entry = Arc::new(Entry {
+        state: Mutex::new(Some(State { model, progress: None })),
+        control: Control::default(),
+        message: Mutex::default(),
+        poisoned: AtomicBool::new(false),
+    });
+    let ticket = TABLE.write().unwrap_or_else(PoisonError::into_inner).insert(entry)?;
+    Ok(ptr::without_provenance_mut(ticket))
+}
+
+/// The entry of a handle.
+pub(super) fn find(model: *const scmk_model) -> Result<Arc<Entry>> {
+    if model.is_null() {
+        return Err(Error::NullArgument { argument: "model" });
+    }
+    TABLE.read().unwrap_or_else(PoisonError::into_inner).find(model.addr())
+}
+
+/// Takes a model out of the table, unless a call is using it.
+pub(super) fn remove(model: *const scmk_model) -> Result<State> {
+    let entry = find(model)?;
+    let state = entry.lock()?.0.take().ok_or(Error::InvalidHandle)?;
+    TABLE.write().unwrap_or_else(PoisonError::into_inner).remove(model.addr())?;
+    Ok(state)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry() -> Arc<Entry> {
+        Arc::new(Entry {
+            state: Mutex::new(None),
+            control: Control::default(),
+            message: Mutex::default(),
+            poisoned: AtomicBool::new(false),
+        })
+    }
+
+    #[test]
+    fn a_reused_slot_does_not_revive_an_old_handle() {
+        let mut table = Table::new();
+        let first = table.insert(entry()).unwrap();
+        table.remove(first).unwrap();
+        let second = table.insert(entry()).unwrap();
+        assert_eq!(table.slots.len(), 1);
+        assert_ne!(first, second);
+        assert!(matches!(table.find(first), Err(Error::InvalidHandle)));
+        assert_eq!(table.remove(first), Err(Error::InvalidHandle));
+        assert!(table.find(second).is_ok());
+    }
+
+    #[test]
+    fn a_slot_without_further_generations_is_retired() {
+        let mut table = Table::new();
+        let first = table.insert(entry()).unwrap();
+        table.slots[0].generation = LAST_GENERATION;
+        let last = ticket(0, LAST_GENERATION);
+        assert!(table.find(first).is_err());
+        table.remove(last).unwrap();
+        assert_eq!(table.insert(entry()), Ok(ticket(1, 0)));
+        assert!(table.find(last).is_err());
+    }
+
+    #[test]
+    fn a_handle_looks_like_no_real_address() {
+        let mut table = Table::new();
+        for _ in 0..100 {
+            let ticket = table.insert(entry()).unwrap();
+            assert_eq!(ticket & 1, 1);
+            #[cfg(target_pointer_width = "64")]
+            assert_eq!(ticket >> 56, TAG);
+            // Every other value that differs in one bit is no handle, or another living one.
+            for bit in 0..usize::BITS {
+                let other = ticket ^ (1 << bit);
+                if let Ok(slot) = table.slot(other) {
+                    assert_eq!(other, super::ticket(slot, 0));
+                }
+            }
+        }
+        for random in [1, 8, 4096, usize::MAX, usize::MAX / 2] {
+            assert!(table.find(random).is_err());
+        }
+    }
+}

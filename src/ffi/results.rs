@@ -1,0 +1,275 @@
+//! What a fit left behind, copied into the caller's arrays.
+
+use super::caller::{self, Output, optional, set};
+use super::guard;
+use super::handle::scmk_model;
+use super::options::{SCMK_TYPE_INT, SCMK_TYPE_REAL, checked_index};
+use super::status::scmk_status;
+use super::texts;
+use crate::error::Error;
+use crate::result::{INFOS, InfoKind, Outcome};
+use std::ffi::{CStr, c_char};
+
+/// Outcome of a fit: the changes fell below the option tolerance.
+pub const SCMK_OUTCOME_CONVERGED: i64 = 0;
+/// Outcome of a fit: max_iterations were made.
+pub const SCMK_OUTCOME_ITERATION_LIMIT: i64 = 1;
+/// Outcome of a fit: time_limit was reached; the last complete iterate is the result.
+pub const SCMK_OUTCOME_TIME_LIMIT: i64 = 2;
+/// Outcome of a fit: the host asked to stop; the last complete iterate is the result.
+pub const SCMK_OUTCOME_CANCELLED: i64 = 3;
+
+const _: () = {
+    assert!(SCMK_OUTCOME_CONVERGED == Outcome::Converged as i64);
+    assert!(SCMK_OUTCOME_ITERATION_LIMIT == Outcome::IterationLimit as i64);
+    assert!(SCMK_OUTCOME_TIME_LIMIT == Outcome::TimeLimit as i64);
+    assert!(SCMK_OUTCOME_CANCELLED == Outcome::Cancelled as i64);
+};
+
+/// Copies the labels: one for each sample, from 0, numbered by first occurrence.
+///
+/// out: len elements; len is at least n_samples, and that many are written.
+///
+/// Errors: SCMK_E_STATE (no fit yet, or a kernel or option has changed since),
+/// SCMK_E_NULL_ARGUMENT, SCMK_E_DIMENSION, SCMK_E_INVALID_ARGUMENT (misaligned). On an error
+/// nothing is written. One thread at a time.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn scmk_labels(
+    model: *const scmk_model,
+    out: *mut i32,
+    len: usize,
+) -> scmk_status {
+    guard::on_model(model, |state, _| {
+        let labels = &state.model.result()?.labels;
+        // SAFETY: the caller promises len elements at out, used by nobody else.
+        unsafe { Output::new("out", out, len, labels.len()) }?.fill(labels.iter().copied());
+        Ok(())
+    })
+}
+
+/// Copies the weights: one for each kernel in the order in which they were added; their square
+/// roots sum to 1.
+///
+/// out: len elements; len is at least the number of kernels, and that many are written.
+/// Errors, threads: as for scmk_labels.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn scmk_weights(
+    model: *const scmk_model,
+    out: *mut f64,
+    len: usize,
+) -> scmk_status {
+    guard::on_model(model, |state, _| {
+        let weights = &state.model.result()?.weights;
+        // SAFETY: the caller promises len elements at out, used by nobody else.
+        unsafe { Output::new("out", out, len, weights.len()) }?.fill(weights.iter().copied());
+        Ok(())
+    })
+}
+
+/// Copies the embedding from which the labels were read (option embedding).
+///
+/// out: len elements; len is at least n_samples * n_clusters, and that many are written, column
+/// by column: sample i, dimension k is out[i + k * n_samples].
+/// Errors, threads: as for scmk_labels.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn scmk_embedding(
+    model: *const scmk_model,
+    out: *mut f64,
+    len: usize,
+) -> scmk_status {
+    guard::on_model(model, |state, _| {
+        let values = state.model.result()?.embedding.values();
+        // SAFETY: the caller promises len elements at out, used by nobody else.
+        unsafe { Output::new("out", out, len, values.len()) }?.fill(values.iter().copied());
+        Ok(())
+    })
+}
+
+/// Copies the similarity graph Z as a dense matrix; its columns sum to 1.
+///
+/// out: len elements; len is at least n_samples * n_samples, and that many are written, column by
+/// column: Z(i, j) is out[i + j * n_samples].
+/// Errors, threads: as for scmk_labels.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn scmk_similarity(
+    model: *const scmk_model,
+    out: *mut f64,
+    len: usize,
+) -> scmk_status {
+    guard::on_model(model, |state, _| {
+        let similarity = &state.model.result()?.similarity;
+        let samples = similarity.samples();
+        // SAFETY: the caller promises len elements at out, used by nobody else.
+        let out = unsafe { Output::new("out", out, len, samples * samples) }?.filled(0.0);
+        for (column, out) in similarity.columns().iter().zip(out.chunks_exact_mut(samples)) {
+            column.scatter(out);
+        }
+        Ok(())
+    })
+}
+
+/// Copies the similarity graph Z as a sparse matrix in compressed columns: the nonzero entries of
+/// column j are values[k] in row rows[k], rows rising, for k from colptr[j] to colptr[j + 1] - 1.
+///
+/// colptr: colptr_len elements, which is exactly n_samples + 1.
+/// rows, values: nnz elements each; nnz is at least the info "similarity_nnz", and that many are
+/// written. The three arrays must not overlap.
+/// Errors, threads: as for scmk_labels.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn scmk_similarity_csc(
+    model: *const scmk_model,
+    colptr: *mut usize,
+    colptr_len: usize,
+    rows: *mut usize,
+    values: *mut f64,
+    nnz: usize,
+) -> scmk_status {
+    guard::on_model(model, |state, _| {
+        let columns = state.model.result()?.similarity.columns();
+        let ends: Vec<usize> = columns
+            .iter()
+            .scan(0, |end, column| {
+                *end += column.nnz();
+                Some(*end)
+            })
+            .collect();
+        let needed = ends.last().copied().unwrap_or(0);
+        if colptr_len > columns.len() + 1 {
+            return Err(Error::Dimension {
+                what: "length of 'colptr'".to_owned(),
+                given: colptr_len,
+                expected: format!("exactly n_samples + 1 = {} needed", columns.len() + 1),
+            });
+        }
+        // SAFETY: the caller promises colptr_len elements at colptr and nnz at rows and values,
+        // which do not overlap and are used by nobody else.
+        let (colptr, rows, values) = unsafe {
+            (
+                Output::new("colptr", colptr, colptr_len, columns.len() + 1)?,
+                Output::new("rows", rows, nnz, needed)?,
+                Output::new("values", values, nnz, needed)?,
+            )
+        };
+        colptr.fill([0].into_iter().chain(ends));
+        rows.fill(columns.iter().flat_map(|column| column.iter().map(|(row, _)| row)));
+        values.fill(columns.iter().flat_map(|column| column.iter().map(|(_, value)| value)));
+        Ok(())
+    })
+}
+
+/// Copies the objective after each outer iteration; it never rises.
+///
+/// out: cap elements, of which the first iterations are written, as many as there are and fit;
+/// may be NULL when cap is 0. len: receives the number of iterations, which may exceed cap.
+/// Errors, threads: as for scmk_labels.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn scmk_trace(
+    model: *const scmk_model,
+    out: *mut f64,
+    cap: usize,
+    len: *mut usize,
+) -> scmk_status {
+    guard::on_model(model, |state, _| {
+        let trace = &state.model.result()?.trace;
+        // SAFETY: the caller promises one element at len.
+        let len = unsafe { Output::one("len", len) }?;
+        let written = trace.len().min(cap);
+        if cap > 0 {
+            // SAFETY: the caller promises cap elements at out, used by nobody else.
+            unsafe { Output::new("out", out, cap, written) }?.fill(trace.iter().copied());
+        }
+        len.set(trace.len());
+        Ok(())
+    })
+}
+
+/// Reads an info about the last fit as a real number; whole numbers are converted.
+///
+/// name: NUL-terminated; see scmk_info_name for all names. out: receives one double.
+///
+/// Errors: SCMK_E_UNKNOWN_OPTION, SCMK_E_STATE (no fit yet, or a kernel or option has changed
+/// since; "memory_required" is known without a fit). One thread at a time.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn scmk_info_real(
+    model: *const scmk_model,
+    name: *const c_char,
+    out: *mut f64,
+) -> scmk_status {
+    guard::on_model(model, |state, _| {
+        // SAFETY: the caller promises text that ends with a NUL, and room for one double.
+        let (name, out) = unsafe { (caller::text("name", name)?, Output::one("out", out)?) };
+        out.set(state.model.info_real(name)?);
+        Ok(())
+    })
+}
+
+/// Reads an info about the last fit that is a whole number.
+///
+/// name: NUL-terminated; see scmk_info_name for all names. out: receives one int64_t.
+///
+/// Errors: as for scmk_info_real, and SCMK_E_INVALID_ARGUMENT (not a whole number). One thread at
+/// a time.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn scmk_info_int(
+    model: *const scmk_model,
+    name: *const c_char,
+    out: *mut i64,
+) -> scmk_status {
+    guard::on_model(model, |state, _| {
+        // SAFETY: the caller promises text that ends with a NUL, and room for one int64_t.
+        let (name, out) = unsafe { (caller::text("name", name)?, Output::one("out", out)?) };
+        out.set(state.model.info_int(name)?);
+        Ok(())
+    })
+}
+
+/// Number of infos. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn scmk_info_count() -> usize {
+    guard::value(0, || INFOS.len())
+}
+
+/// Describes an info. Any output but name may be NULL. Strings are static: never free them.
+///
+/// index: from 0 to scmk_info_count() - 1.
+/// name: its name. type: SCMK_TYPE_REAL or SCMK_TYPE_INT. doc: one line of documentation.
+///
+/// Errors: SCMK_E_NULL_ARGUMENT, SCMK_E_INVALID_ARGUMENT (index). Any thread.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn scmk_info_name(
+    index: usize,
+    name: *mut *const c_char,
+    r#type: *mut i32,
+    doc: *mut *const c_char,
+) -> scmk_status {
+    guard::call(|| {
+        let index = checked_index(index, INFOS.len())?;
+        // SAFETY: the caller promises room for one element at each output that is not NULL.
+        let (name, kind, doc) = unsafe {
+            (Output::one("name", name)?, optional("type", r#type)?, optional("doc", doc)?)
+        };
+        let texts = &texts::infos()[index];
+        name.set(texts.name.as_ptr());
+        set(doc, texts.doc.as_ptr());
+        set(
+            kind,
+            match INFOS[index].1 {
+                InfoKind::Real(_) => SCMK_TYPE_REAL,
+                InfoKind::Int(_) => SCMK_TYPE_INT,
+            },
+        );
+        Ok(())
+    })
+}
+
+/// An outcome in words, such as "iteration limit"; "unknown" for a number that is none, never
+/// NULL. The string is static: never free it. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn scmk_outcome_name(outcome: i64) -> *const c_char {
+    const UNKNOWN: &CStr = c"unknown";
+    guard::value(UNKNOWN.as_ptr(), || {
+        let index = usize::try_from(outcome).ok();
+        let known = index.and_then(|index| texts::outcomes().get(index));
+        known.map_or(UNKNOWN.as_ptr(), |name| name.as_ptr())
+    })
+}

@@ -1,0 +1,77 @@
+//! Static texts as C sees them: made once, NUL-terminated, alive as long as the library.
+
+use crate::metrics::METRICS;
+use crate::options::{Kind, Options, TABLE};
+use crate::result::{INFOS, Outcome};
+use std::ffi::{CStr, CString};
+use std::sync::OnceLock;
+
+pub(super) const EMPTY: &CStr = c"";
+
+pub(super) const VERSION: &CStr =
+    match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
+        Ok(version) => version,
+        Err(_) => panic!("a version has no NUL"),
+    };
+
+/// A name with its line of documentation.
+pub(super) struct Named {
+    pub(super) name: CString,
+    pub(super) doc: CString,
+}
+
+/// The texts of an option.
+pub(super) struct OptionTexts {
+    pub(super) named: Named,
+    pub(super) default: CString,
+    /// Comma separated; empty for numbers.
+    pub(super) choices: CString,
+}
+
+/// A NUL in one of the library's own tables would only cut the text there.
+fn text(rust: &str) -> CString {
+    CString::new(rust.split('\0').next().unwrap_or_default()).unwrap_or_default()
+}
+
+fn named(name: &str, doc: &str) -> Named {
+    Named { name: text(name), doc: text(doc) }
+}
+
+/// The texts of [`TABLE`], row by row.
+pub(super) fn options() -> &'static [OptionTexts] {
+    static TEXTS: OnceLock<Vec<OptionTexts>> = OnceLock::new();
+    TEXTS.get_or_init(|| {
+        let defaults = Options::default();
+        let texts = TABLE.iter().map(|spec| OptionTexts {
+            named: named(spec.name, spec.doc),
+            default: text(&defaults.get_text(spec.name).unwrap_or_default()),
+            choices: match spec.kind {
+                Kind::Text { choices, .. } => text(&choices.join(",")),
+                Kind::Real { .. } | Kind::Int { .. } => CString::default(),
+            },
+        });
+        texts.collect()
+    })
+}
+
+/// The texts of [`INFOS`], row by row.
+pub(super) fn infos() -> &'static [Named] {
+    static TEXTS: OnceLock<Vec<Named>> = OnceLock::new();
+    TEXTS.get_or_init(|| INFOS.iter().map(|(name, _, doc)| named(name, doc)).collect())
+}
+
+/// The texts of [`METRICS`], row by row.
+pub(super) fn metrics() -> &'static [Named] {
+    static TEXTS: OnceLock<Vec<Named>> = OnceLock::new();
+    TEXTS.get_or_init(|| METRICS.iter().map(|(name, _, doc)| named(name, doc)).collect())
+}
+
+/// The outcomes in words, by number.
+pub(super) fn outcomes() -> &'static [CString] {
+    static TEXTS: OnceLock<Vec<CString>> = OnceLock::new();
+    TEXTS.get_or_init(|| {
+        let all =
+            [Outcome::Converged, Outcome::IterationLimit, Outcome::TimeLimit, Outcome::Cancelled];
+        all.iter().map(|outcome| text(outcome.name())).collect()
+    })
+}
