@@ -1,0 +1,68 @@
+/* Tables of numbers separated by commas: just enough for the examples. */
+#ifndef SCMK_EXAMPLE_CSV_H
+#define SCMK_EXAMPLE_CSV_H
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct {
+    double *values; /* row after row: entry (i, j) is values[i * cols + j]; free() it */
+    size_t rows, cols;
+} csv_table;
+
+/* On failure says why on stderr and ends the program. */
+static csv_table csv_read(const char *folder, const char *name) {
+    csv_table table = {NULL, 0, 0};
+    size_t count = 0, capacity = 0;
+    char path[4096];
+    if (snprintf(path, sizeof path, "%s/%s.csv", folder, name) >= (int)sizeof path) {
+        fprintf(stderr, "%s: the path is too long\n", folder);
+        exit(EXIT_FAILURE);
+    }
+    FILE *file = fopen(path, "r");
+    if (file == NULL) {
+        perror(path);
+        exit(EXIT_FAILURE);
+    }
+    double value;
+    while (fscanf(file, "%lf", &value) == 1) {
+        if (count == capacity) {
+            capacity = capacity ? 2 * capacity : 1024;
+            double *grown = realloc(table.values, capacity * sizeof *grown);
+            if (grown == NULL) {
+                perror(path);
+                exit(EXIT_FAILURE);
+            }
+            table.values = grown;
+        }
+        table.values[count++] = value;
+        if (fgetc(file) != ',')
+            table.rows++;
+    }
+    int unread = !feof(file);
+    fclose(file);
+    if (unread || table.rows == 0 || count % table.rows != 0) {
+        fprintf(stderr, "%s: not a table of numbers separated by commas\n", path);
+        exit(EXIT_FAILURE);
+    }
+    table.cols = count / table.rows;
+    return table;
+}
+
+/* Shifts and scales each column to mean 0 and variance 1: the columns have units of their own. */
+static csv_table csv_standardized(csv_table table) {
+    for (size_t j = 0; j < table.cols; j++) {
+        double mean = 0, variance = 0, *column = table.values + j;
+        for (size_t i = 0; i < table.rows; i++)
+            mean += column[i * table.cols] / (double)table.rows;
+        for (size_t i = 0; i < table.rows; i++)
+            variance += pow(column[i * table.cols] - mean, 2) / (double)table.rows;
+        double deviation = variance > 0 ? sqrt(variance) : 1;
+        for (size_t i = 0; i < table.rows; i++)
+            column[i * table.cols] = (column[i * table.cols] - mean) / deviation;
+    }
+    return table;
+}
+
+#endif
