@@ -1,0 +1,98 @@
+# scmk: build, try, test, install. `make` alone lists the targets.
+
+PREFIX     ?= /usr/local
+LIBDIR     ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+DESTDIR    ?=
+# "dev" builds in a fraction of the time, without link-time optimisation.
+PROFILE    ?= release
+CARGO      ?= cargo
+CFLAGS     ?= -O2
+
+# Where cargo leaves the libraries, and where programs of this tree find them.
+out      := $(or $(CARGO_TARGET_DIR),target)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))
+lib      := $(CURDIR)/build/lib
+warnings := -Wall -Wextra -Wpedantic -Werror
+digits   := examples/data/digits
+places   := PREFIX="$(PREFIX)" LIBDIR="$(LIBDIR)" INCLUDEDIR="$(INCLUDEDIR)" DESTDIR="$(DESTDIR)"
+
+export CC CXX CFLAGS
+
+.PHONY: help
+help: ## this list
+	@echo "make TARGET, one of:"
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo "install and uninstall obey PREFIX ($(PREFIX)), LIBDIR, INCLUDEDIR, DESTDIR."
+
+.PHONY: build
+build: ## the libraries libscmk.so, libscmk.a and the Rust library
+	$(CARGO) build --profile $(PROFILE)
+	@tools/link-libraries $(out) $(lib)
+
+.PHONY: demo
+demo: build build/demo/quickstart build/demo/picture ## cluster 400 digits of six views and draw the similarity
+	@build/demo/quickstart $(digits)
+	@build/demo/picture $(digits) build/demo/similarity.png
+
+build/demo/%: examples/c/%.c examples/c/*.h include/scmk.h | build
+	@mkdir -p $(@D)
+	$(CC) -std=c99 $(warnings) $(CFLAGS) -Iinclude $< -o $@ -L$(lib) -Wl,-rpath,$(lib) -lscmk -lm
+
+.PHONY: test
+test: ## everything: tools, lint, Rust, C, installation
+	tools/setup rust c
+	$(MAKE) lint
+	$(MAKE) test-rust
+	$(MAKE) test-c
+	$(MAKE) test-install
+
+.PHONY: test-rust
+test-rust: ## unit and integration tests of the Rust library
+	@if $(CARGO) nextest --version >/dev/null 2>&1; then set -x; $(CARGO) nextest run; \
+	  else set -x; $(CARGO) test --lib --bins --tests; fi
+	$(CARGO) test --doc
+
+.PHONY: test-c
+test-c: build ## the C programs of tests/c and examples/c, linked both ways
+	@tools/test-c $(lib)
+
+.PHONY: test-install
+test-install: build ## use an installed copy through pkg-config and CMake
+	@MAKE="$(MAKE)" tools/test-install $(CURDIR)/build/stage
+
+.PHONY: acceptance
+acceptance: ## promises checked on the paper's data sets: make acceptance DATA=folder with the .npz files
+	$(CARGO) bench --bench acceptance -- --data $(or $(DATA),$(error say where the data sets are: make acceptance DATA=folder))
+
+.PHONY: lint
+lint: ## formatting, clippy, and whether NOTICE is up to date
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	tools/notice --check
+
+.PHONY: header
+header: ## write include/scmk.h anew from the Rust sources
+	SCMK_UPDATE_HEADER=1 $(CARGO) test --test header
+
+.PHONY: readme
+readme: ## write the tables of README.md anew from the Rust sources
+	SCMK_UPDATE_README=1 $(CARGO) test --test readme
+
+.PHONY: notice
+notice: ## write NOTICE anew from the dependencies
+	tools/notice
+
+# Installs what was built before, so that `sudo make install` needs no Rust.
+.PHONY: install
+install: ## header, libraries, pkg-config and CMake files
+	@test -e $(lib)/libscmk.so || $(MAKE) build
+	@$(places) tools/install $(lib)
+
+.PHONY: uninstall
+uninstall: ## what install has put there
+	@$(places) tools/install --remove
+
+.PHONY: clean
+clean: ## remove all that was built
+	$(CARGO) clean
+	rm -rf build
