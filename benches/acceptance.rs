@@ -1,0 +1,287 @@
+//! Runs the solver on the paper's data sets and checks what was promised of it: certificates,
+//! clusterings, a monotone trace, bits that do not depend on threads, time against a matrix
+//! product measured in the same run, and memory.
+//!
+//! `cargo bench --bench acceptance -- --data DIR`, with the `.npz` files of the data sets in DIR.
+
+use faer::{Accum, Mat, Par};
+use scmk::{Control, Features, Fit, Model, metrics};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::Instant;
+
+const ALL: [&str; 8] = ["YALE", "JAFFE", "ORL", "AR", "BA", "TR11", "TR41", "TR45"];
+
+/// A data set: samples × features by rows, and the true classes.
+struct Data {
+    x: Vec<f64>,
+    samples: usize,
+    features: usize,
+    classes: Vec<i32>,
+}
+
+impl Data {
+    fn load(folder: &Path, name: &str) -> Result<Self, Box<dyn std::error::Error>> {
+        let mut archive =
+            npyz::npz::NpzArchive::new(File::open(folder.join(format!("{name}.npz")))?)?;
+        let x = archive.by_name("X")?.ok_or("no array X")?;
+        let (samples, features) = (x.shape()[0] as usize, x.shape()[1] as usize);
+        let bytes = matches!(x.dtype(), npyz::DType::Plain(ref t) if t.size_field() == 1);
+        let mut x: Vec<f64> = if bytes {
+            x.into_vec::<u8>()?.into_iter().map(f64::from).collect()
+        } else {
+            x.into_vec()?
+        };
+        let classes = archive.by_name("y")?.ok_or("no array y")?.into_vec::<i32>()?;
+        if name == "AR" {
+            for row in x.chunks_exact_mut(features) {
+                let norm = row.iter().map(|v| v * v).sum::<f64>().sqrt();
+                row.iter_mut().for_each(|v| *v /= norm);
+            }
+        }
+        Ok(Self { x, samples, features, classes })
+    }
+
+    fn clusters(&self) -> usize {
+        self.classes.iter().max().map_or(1, |&most| most as usize + 1)
+    }
+
+    fn view(&self) -> Features<'_> {
+        Features {
+            values: &self.x,
+            samples: self.samples,
+            features: self.features,
+            sample_stride: self.features,
+            feature_stride: 1,
+        }
+    }
+
+    /// A model with `kernels` and the options "name=value".
+    fn model(&self, kernels: &str, options: &[&str]) -> scmk::Result<Model<'static>> {
+        let mut model = Model::new(self.samples, self.clusters())?;
+        model.add_features(self.view(), kernels)?;
+        set(&mut model, options)?;
+        Ok(model)
+    }
+
+    fn accuracy(&self, fit: &Fit) -> f64 {
+        100.0 * metrics::metric("accuracy", &self.classes, &fit.labels).unwrap_or(f64::NAN)
+    }
+}
+
+fn set(model: &mut Model<'_>, options: &[&str]) -> scmk::Result<()> {
+    model.set(|checked| {
+        options.iter().try_for_each(|option| {
+            let (name, value) = option.split_once('=').unwrap_or((option, ""));
+            checked.set_text(name, value)
+        })
+    })
+}
+
+/// Prints one line and remembers whether it failed.
+struct Report {
+    passed: usize,
+    failed: usize,
+}
+
+impl Report {
+    fn line(&mut self, good: bool, text: &str) {
+        println!("{} {text}", if good { "  ok " } else { "FAIL " });
+        *(if good { &mut self.passed } else { &mut self.failed }) += 1;
+    }
+}
+
+fn never_rises(trace: &[f64]) -> bool {
+    trace.windows(2).all(|pair| pair[1] <= pair[0])
+}
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
+    let folder = match (arguments.next().as_deref(), arguments.next()) {
+        (Some("--data"), Some(folder)) if Path::new(&folder).is_dir() => PathBuf::from(folder),
+        (Some("--data"), Some(folder)) => {
+            eprintln!("the data folder '{folder}' does not exist");
+            return ExitCode::from(2);
+        }
+        _ => {
+            eprintln!("usage: cargo bench --bench acceptance -- --data DIR");
+            eprintln!("DIR holds the paper's data sets as .npz files with arrays X and y.");
+            return ExitCode::from(2);
+        }
+    };
+    let mut report = Report { passed: 0, failed: 0 };
+    for part in [certificates, clusterings, threads, time_and_memory] {
+        if let Err(error) = part(&folder, &mut report) {
+            report.line(false, &format!("stopped: {error}"));
+        }
+    }
+    println!("{} passed, {} failed", report.passed, report.failed);
+    ExitCode::from(u8::from(report.failed > 0))
+}
+
+type Outcome = Result<(), Box<dyn std::error::Error>>;
+
+fn certificates(folder: &Path, report: &mut Report) -> Outcome {
+    println!("Worst relative duality gap, one kernel, beta = 0 (at most 1e-8):");
+    for name in ["YALE", "JAFFE", "TR11", "BA"] {
+        let data = Data::load(folder, name)?;
+        for kernel in ["linear", "gaussian(t=1)"] {
+            let mut model = data.model(kernel, &["normalize=max", "beta=0"])?;
+            for alpha in ["1e-5", "1e-3", "0.1", "1", "10", "100"] {
+                set(&mut model, &[&format!("alpha={alpha}")])?;
+                let fit = model.fit(&Control::default(), None)?;
+                let text = format!(
+                    "{name:5} {kernel:13} alpha {alpha:>4}: gap {:.1e}, support {:.0} of {}, Z {:.2} s, P {:.2} s",
+                    fit.kkt_residual,
+                    fit.similarity.nnz() as f64 / data.samples as f64,
+                    data.samples,
+                    fit.seconds.similarity,
+                    fit.seconds.embedding,
+                );
+                report.line(fit.kkt_residual <= 1e-8, &text);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn clusterings(folder: &Path, report: &mut Report) -> Outcome {
+    println!("Accuracy, the paper's twelve kernels, normalize = max, beta = 1e-5:");
+    for (name, alpha, least) in [
+        ("JAFFE", "1e-4", 100.0),
+        ("YALE", "0.01", 57.0),
+        ("TR45", "0.01", 73.0),
+        ("ORL", "0.001", 60.0),
+    ] {
+        let data = Data::load(folder, name)?;
+        let options = ["normalize=max", "beta=1e-5", &format!("alpha={alpha}")];
+        let mut model = data.model("paper", &options)?;
+        let accuracy = data.accuracy(model.fit(&Control::default(), None)?);
+        let text = format!("{name:5} alpha {alpha:>5}: {accuracy:.1} % (at least {least} %)");
+        report.line(accuracy >= least, &text);
+    }
+    Ok(())
+}
+
+fn threads(folder: &Path, report: &mut Report) -> Outcome {
+    println!("Trace never rises, same bits for 1, 2 and 8 threads:");
+    for name in ALL {
+        let data = Data::load(folder, name)?;
+        let mut model = data.model("paper", &["preset=paper"])?;
+        let mut fits = Vec::new();
+        for threads in [1, 2, 8] {
+            set(&mut model, &[&format!("threads={threads}")])?;
+            fits.push(model.fit(&Control::default(), None)?.clone());
+        }
+        let same = |other: &Fit| {
+            let one = &fits[0];
+            one.labels == other.labels
+                && one.trace == other.trace
+                && one.weights == other.weights
+                && one.similarity == other.similarity
+                && one.embedding == other.embedding
+        };
+        let good = never_rises(&fits[0].trace) && fits.iter().all(same);
+        let text = format!(
+            "{name:5}: {} iterations, {}, accuracy {:.1} %, seconds {:.2} / {:.2} / {:.2}",
+            fits[0].iterations(),
+            fits[0].outcome.name(),
+            data.accuracy(&fits[0]),
+            fits[0].seconds.total,
+            fits[1].seconds.total,
+            fits[2].seconds.total
+        );
+        report.line(good, &text);
+    }
+    Ok(())
+}
+
+fn time_and_memory(folder: &Path, report: &mut Report) -> Outcome {
+    println!("A whole fit of BA (12 kernels, alpha = 0.01, two threads):");
+    let data = Data::load(folder, "BA")?;
+    let n = data.samples;
+    let mut built = data.model("paper", &[])?;
+    let kernels: Vec<Vec<f64>> =
+        built.kernels().iter().map(|k| (0..n).flat_map(|j| k.col(j).to_vec()).collect()).collect();
+    built.clear_kernels();
+    let mut model = Model::new(n, data.clusters())?;
+    for kernel in &kernels {
+        model.borrow_kernel(kernel, n)?;
+    }
+    set(&mut model, &["preset=paper", "threads=2"])?;
+
+    let before = NOW.load(Relaxed);
+    PEAK.store(before, Relaxed);
+    model.fit(&Control::default(), None)?;
+    let squares = |bytes: usize| bytes as f64 / (n * n * 8) as f64;
+    let peak = squares(PEAK.load(Relaxed) - before);
+    let announced = squares(model.memory_required());
+    let text = format!(
+        "peak memory beyond the kernels: {peak:.2} n×n (below 4); announced at most {announced:.2}"
+    );
+    report.line(peak < 4.0, &text);
+
+    let mut best = f64::INFINITY;
+    let mut product = f64::INFINITY;
+    for _ in 0..3 {
+        product = product.min(product_seconds(n)?);
+        let fit = model.fit(&Control::default(), None)?;
+        best = best.min(fit.seconds.total);
+        let s = fit.seconds;
+        println!(
+            "      {:.2} s: Z {:.2}, P {:.2}, w {:.2}, labels {:.2}",
+            s.total, s.similarity, s.embedding, s.weights, s.labels
+        );
+        product = product.min(product_seconds(n)?);
+    }
+    let ratio = best / product;
+    let text = format!(
+        "fit {best:.2} s, one {n}^3 product {:.1} ms on two threads (faer): ratio {ratio:.1} (at most 40)",
+        1e3 * product
+    );
+    report.line(ratio <= 40.0, &text);
+    Ok(())
+}
+
+/// One n×n×n product of doubles on two threads.
+fn product_seconds(n: usize) -> Result<f64, rayon::ThreadPoolBuildError> {
+    let a = Mat::from_fn(n, n, |i, j| ((i * 7 + j * 13) % 101) as f64);
+    let mut c = Mat::zeros(n, n);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build()?;
+    Ok(pool.install(|| {
+        let run = |c: &mut Mat<f64>| {
+            let started = Instant::now();
+            faer::linalg::matmul::matmul(c, Accum::Replace, &a, &a, 1.0, Par::rayon(2));
+            started.elapsed().as_secs_f64()
+        };
+        (0..5).map(|_| run(&mut c)).fold(f64::INFINITY, f64::min)
+    }))
+}
+
+/// Counts the bytes that are allocated now, and the most there ever were.
+struct Counting;
+
+static NOW: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+// SAFETY: every call is handed on to the system's allocator as it is.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let now = NOW.fetch_add(layout.size(), Relaxed) + layout.size();
+        PEAK.fetch_max(now, Relaxed);
+        // SAFETY: as promised by the caller of this function.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        NOW.fetch_sub(layout.size(), Relaxed);
+        // SAFETY: as promised by the caller of this function.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
