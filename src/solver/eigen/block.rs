@@ -1,6 +1,7 @@
 //! A few vectors of length n side by side, stored sample by sample: the layout that both
 //! sparse products (one contiguous row for each neighbour) and dense ones like.
 
+use super::decompose;
 use crate::error::Result;
 use crate::memory;
 use faer::linalg::matmul::matmul;
@@ -114,5 +115,31 @@ impl Block {
             values.extend_from_slice(b);
         }
         Ok(Self { values, width })
+    }
+
+    /// An orthonormal basis of the columns; directions that are there already, to rounding, are
+    /// dropped. Also tells whether the columns were orthonormal before.
+    pub(crate) fn orthonormalized(&self) -> Result<(Self, bool)> {
+        let mut gram = self.inner(self);
+        let width = self.width;
+        let inverse = |k: usize| if gram[(k, k)] > 0.0 { 1.0 / gram[(k, k)].sqrt() } else { 0.0 };
+        let lengths: Vec<f64> = (0..width).map(inverse).collect();
+        for j in 0..width {
+            for i in 0..width {
+                gram[(i, j)] *= lengths[i] * lengths[j];
+            }
+        }
+        let (values, vectors) = decompose(gram.as_ref())?;
+        let largest = values.last().copied().unwrap_or(0.0);
+        let skipped = values.iter().filter(|&&v| v <= 1e-13 * largest || v <= 0.0).count();
+        let kept = values.len() - skipped;
+        let was_orthonormal = largest < 1.0 + 1e-12 && values[0] > 1.0 - 1e-12;
+        if kept == 0 {
+            return Ok((Self::default(), true));
+        }
+        let transform = Mat::from_fn(width, kept, |i, k| {
+            vectors[(i, skipped + k)] / values[skipped + k].sqrt() * lengths[i]
+        });
+        Ok((self.combine(transform.as_ref(), None)?, was_orthonormal))
     }
 }

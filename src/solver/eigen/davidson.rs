@@ -184,38 +184,14 @@ fn orthonormal(
         if block.width() == 0 {
             return Ok(block);
         }
-        let (scaled, lengths) = scaled_gram(&block);
-        let (values, vectors) = decompose(scaled.as_ref())?;
-        let largest = values.last().copied().unwrap_or(0.0);
-        let kept = values.iter().filter(|&&v| v > 1e-13 * largest && v > 0.0).count();
-        let skipped = values.len() - kept;
-        let mut transform = Mat::zeros(values.len(), kept);
-        for k in 0..kept {
-            for (i, length) in lengths.iter().enumerate() {
-                transform[(i, k)] = vectors[(i, skipped + k)] / values[skipped + k].sqrt() * length;
-            }
-        }
-        block = block.combine(transform.as_ref(), None)?;
+        let (orthonormal, was_orthonormal) = block.orthonormalized()?;
+        block = orthonormal;
         // A block that was orthonormal before this pass has been through enough.
-        if largest < 1.0 + 1e-12 && values[0] > 1.0 - 1e-12 {
+        if was_orthonormal {
             break;
         }
     }
     Ok(block)
-}
-
-/// The Gram matrix of the columns scaled to unit length, and the scaling.
-fn scaled_gram(block: &Block) -> (Mat<f64>, Vec<f64>) {
-    let mut gram = block.inner(block);
-    let width = gram.nrows();
-    let inverse = |k: usize| if gram[(k, k)] > 0.0 { 1.0 / gram[(k, k)].sqrt() } else { 0.0 };
-    let lengths: Vec<f64> = (0..width).map(inverse).collect();
-    for j in 0..width {
-        for i in 0..width {
-            gram[(i, j)] *= lengths[i] * lengths[j];
-        }
-    }
-    (gram, lengths)
 }
 
 /// The columns of `best`, then what the columns of `previous` add to them, orthonormal.

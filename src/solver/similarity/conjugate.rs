@@ -1,15 +1,14 @@
-//! Columns with a large support: conjugate gradients on faces of the simplex, many columns at
-//! once, so that each step is one matrix product.
+//! Columns with a large support: preconditioned conjugate gradients on faces of the simplex,
+//! many columns at once, so that each step is one matrix product.
 //!
-//! On the current face (the positive entries) conjugate gradient steps are taken while most of
-//! the gradient lies in the face. When the entries at zero want to enter, or a step runs into
-//! the boundary, the point moves along the chord to a projected point instead, which may change
-//! many entries of the support at once. Every move is an exact line search, so the objective
-//! falls with each. Kernels have few large eigenvalues, which conjugate gradients use up one by
-//! one: on a kernel of rank d some d + 1 steps suffice whatever α is, where accelerated
-//! gradients would need √(λ_max/α) times the number of digits.
+//! A move leads to the minimiser of a model in which the kernel is its leading part
+//! ([`leading`](super::leading)): nearly a Newton step, which may change many entries of the
+//! support at once. While the face stays the same, directions are made conjugate. Every move is an
+//! exact line search, so the objective falls with each; should the model's direction not point
+//! downhill, the projected gradient does.
 
 use super::Quadratic;
+use super::leading::{Face, Leading};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::solver::monitor::Monitor;
@@ -33,9 +32,12 @@ pub(super) struct Panels<'p> {
     z: &'p mut [f64],
     gradient: Vec<f64>,
     direction: Vec<f64>,
+    /// (αI + K)·direction.
+    response: Vec<f64>,
     /// What is multiplied with K, and the product: columns in use, side by side.
     packed: Vec<f64>,
     image: Vec<f64>,
+    leading: &'p Leading,
     trial: Vec<f64>,
 }
 
@@ -43,6 +45,7 @@ impl<'p> Panels<'p> {
     /// For at most `columns` of the columns `z` from sample `first` on.
     pub(super) fn new(
         problem: &'p Quadratic<'p>,
+        leading: &'p Leading,
         first: usize,
         pull: &'p [f64],
         z: &'p mut [f64],
@@ -56,6 +59,8 @@ impl<'p> Panels<'p> {
             pull,
             gradient: memory::filled(whole, 0.0, "gradients")?,
             direction: memory::filled(whole, 0.0, "directions")?,
+            response: memory::filled(whole, 0.0, "images of directions")?,
+            leading,
             packed: memory::filled(n * columns, 0.0, "directions")?,
             image: memory::filled(n * columns, 0.0, "images of directions")?,
             trial: memory::filled(n, 0.0, "a trial point")?,
@@ -127,7 +132,11 @@ impl<'p> Panels<'p> {
     /// Steps with the columns `open` until all have arrived or `steps` are used up.
     fn stride(&mut self, open: &[usize], steps: &mut usize, monitor: &Monitor<'_>) -> Result<bool> {
         let n = self.problem.samples();
-        let mut walkers: Vec<Walker> = open.iter().map(|&j| Walker::new(j)).collect();
+        let alpha = self.problem.alpha;
+        let mut walkers = memory::with_capacity(open.len(), "columns")?;
+        for &j in open {
+            walkers.push(Walker::new(j, Face::new(self.leading, n)?));
+        }
         while *steps > 0 && !walkers.is_empty() {
             *steps -= 1;
             if monitor.stop().is_some() {
@@ -135,16 +144,23 @@ impl<'p> Panels<'p> {
             }
             for (walker, packed) in walkers.iter_mut().zip(self.packed.chunks_exact_mut(n)) {
                 let span = walker.j * n..(walker.j + 1) * n;
-                let direction = &mut self.direction[span.clone()];
-                let (z, gradient) = (&self.z[span.clone()], &self.gradient[span]);
-                walker.choose(z, gradient, direction, &mut self.trial);
-                packed.copy_from_slice(direction);
+                let point =
+                    Point { z: &self.z[span.clone()], gradient: &self.gradient[span.clone()] };
+                let last = Last {
+                    direction: &mut self.direction[span.clone()],
+                    response: &self.response[span],
+                };
+                walker.choose(self.leading, point, packed, last, &mut self.trial);
             }
             self.multiply(walkers.len());
-            for (walker, image) in walkers.iter_mut().zip(self.image.chunks_exact_mut(n)) {
+            for (walker, image) in walkers.iter_mut().zip(self.image.chunks_exact(n)) {
                 let span = walker.j * n..(walker.j + 1) * n;
                 let (z, gradient) = (&mut self.z[span.clone()], &mut self.gradient[span.clone()]);
-                walker.advance(self.problem.alpha, z, gradient, &self.direction[span], image)?;
+                let (direction, response) =
+                    (&self.direction[span.clone()], &mut self.response[span]);
+                response.copy_from_slice(image);
+                vector::axpy(alpha, direction, response);
+                walker.advance(z, gradient, direction, response)?;
                 walker.note(Quadratic::gap(z, gradient), self.problem);
             }
             walkers.retain(|walker| !walker.arrived);
@@ -153,30 +169,45 @@ impl<'p> Panels<'p> {
     }
 }
 
+/// Where a column is.
+struct Point<'c> {
+    z: &'c [f64],
+    /// Half of the gradient.
+    gradient: &'c [f64],
+}
+
+/// The last move of a column.
+struct Last<'c> {
+    direction: &'c mut [f64],
+    /// (αI + K)·direction.
+    response: &'c [f64],
+}
+
 /// One column on its way.
 struct Walker {
     /// Column of the panels.
     j: usize,
-    /// Whether the last direction lay in the face, and how much of it the next one keeps.
+    face: Face,
+    /// Curvature along the last direction if it lay in the face and was not cut short; else 0.
+    conjugate_curvature: f64,
     in_face: bool,
-    keep: f64,
-    /// Inverse curvature along the last move: the step length of projections.
+    /// Inverse curvature along the last move: the step length of gradient projections.
     spectral: f64,
-    /// What was left of a conjugate step that ran into the boundary.
-    rest: f64,
+    steps: usize,
     best_gap: f64,
     since_best: usize,
     arrived: bool,
 }
 
 impl Walker {
-    fn new(j: usize) -> Self {
+    fn new(j: usize, face: Face) -> Self {
         Self {
             j,
+            face,
+            conjugate_curvature: 0.0,
             in_face: false,
-            keep: 0.0,
             spectral: 1.0,
-            rest: 0.0,
+            steps: 0,
             best_gap: f64::INFINITY,
             since_best: 0,
             arrived: false,
@@ -195,81 +226,58 @@ impl Walker {
         self.arrived = gap <= problem.target() || good_enough;
     }
 
-    /// Chooses the next direction into `direction`, which holds the last one.
-    fn choose(&mut self, z: &[f64], gradient: &[f64], direction: &mut [f64], trial: &mut [f64]) {
-        let keep = std::mem::take(&mut self.keep);
-        let rest = std::mem::take(&mut self.rest);
-        self.in_face = false;
-        if rest > 0.0 {
-            // The conjugate step left the simplex: continue it, but projected.
-            for ((t, z), d) in trial.iter_mut().zip(z).zip(&*direction) {
-                *t = z + rest * d;
-            }
-            if slope_to(trial, z, gradient) < 0.0 {
-                return set_chord(trial, z, direction);
+    /// Chooses the next direction; leaves it in `last` and in `packed`.
+    fn choose(
+        &mut self,
+        leading: &Leading,
+        point: Point<'_>,
+        packed: &mut [f64],
+        last: Last<'_>,
+        trial: &mut [f64],
+    ) {
+        let Point { z, gradient } = point;
+        self.steps += 1;
+        let same_face = self.face.minimise(leading, z, gradient, packed);
+        if self.conjugate_curvature > 0.0 && same_face {
+            let keep = -vector::dot(packed, last.response) / self.conjugate_curvature;
+            vector::axpy(keep, last.direction, packed);
+        }
+        let mut allowed = f64::INFINITY;
+        for (d, z) in packed.iter().zip(z) {
+            if *d < 0.0 && -z / d < allowed {
+                allowed = -z / d;
             }
         }
-        let (level, free) = level(z, gradient);
-        let (mut inside, mut outside) = (0.0, 0.0);
-        for (z, g) in z.iter().zip(gradient) {
-            let slope = g - level;
-            if *z > 0.0 {
-                inside += slope * slope;
-            } else if slope < 0.0 {
-                outside += slope * slope;
-            }
-        }
-        if outside > inside {
+        self.in_face = allowed >= 1.0;
+        let trapped = self.steps.is_multiple_of(10);
+        if trapped || allowed < 1.0 - 1e-12 || vector::dot(packed, gradient) >= 0.0 {
+            // The model's way is none: the gradient's own, which always leads downhill.
+            self.in_face = false;
             for ((t, z), g) in trial.iter_mut().zip(z).zip(gradient) {
                 *t = z - self.spectral * g;
             }
-            if slope_to(trial, z, gradient) < 0.0 {
-                return set_chord(trial, z, direction);
+            project(trial);
+            for ((d, t), z) in packed.iter_mut().zip(&*trial).zip(z) {
+                *d = t - z;
             }
         }
-        self.in_face = true;
-        let mut sum = 0.0;
-        for ((d, z), g) in direction.iter_mut().zip(z).zip(gradient) {
-            *d = if *z > 0.0 { keep * *d - (g - level) } else { 0.0 };
-            sum += *d;
-        }
-        // The sum must stay zero to the last digit, or rounding would carry the point off.
-        let drift = sum / free as f64;
-        let mut allowed = f64::INFINITY;
-        for (d, z) in direction.iter_mut().zip(z) {
-            *d -= if *z > 0.0 { drift } else { 0.0 };
-            if *d < 0.0 && -z / *d < allowed {
-                allowed = -z / *d;
-            }
-        }
-        // A step that would run into the boundary long before its usual length is not worth a
-        // product: project right away.
-        if allowed < 0.5 * self.spectral {
-            for ((t, z), d) in trial.iter_mut().zip(z).zip(&*direction) {
-                *t = z + self.spectral * d;
-            }
-            if slope_to(trial, z, gradient) < 0.0 {
-                self.in_face = false;
-                set_chord(trial, z, direction);
-            }
-        }
+        last.direction.copy_from_slice(packed);
     }
 
-    /// Moves along `direction` by exact line search within the simplex. `image` is K·direction.
+    /// Moves along `direction` by exact line search within the simplex.
     fn advance(
         &mut self,
-        alpha: f64,
         z: &mut [f64],
         gradient: &mut [f64],
         direction: &[f64],
-        image: &mut [f64],
+        response: &[f64],
     ) -> Result<()> {
+        self.conjugate_curvature = 0.0;
         let length2 = vector::dot(direction, direction);
         if length2 == 0.0 {
             return Ok(());
         }
-        vector::axpy(alpha, direction, image);
-        let curvature = vector::dot(direction, image);
+        let curvature = vector::dot(direction, response);
         let slope = vector::dot(direction, gradient);
         if curvature <= -1e-9 * length2 {
             return Err(Error::NotPsd {
@@ -295,44 +303,11 @@ impl Walker {
             let hits = blocked && *d < 0.0 && -*z / d <= allowed;
             *z = if hits { 0.0 } else { (*z + step * d).max(0.0) };
         }
-        vector::axpy(step, image, gradient);
-        if self.in_face && blocked {
-            self.rest = if wanted.is_finite() { wanted - allowed } else { 0.0 };
-        } else if self.in_face && curvature > 0.0 {
-            // The next direction is conjugate to this one by construction, not by a recurrence
-            // that rounding would spoil.
-            let (level, _) = level(z, gradient);
-            let mut product = 0.0;
-            for ((z, g), image) in z.iter().zip(&*gradient).zip(&*image) {
-                product += if *z > 0.0 { (g - level) * image } else { 0.0 };
-            }
-            self.keep = product / curvature;
+        vector::axpy(step, response, gradient);
+        if self.in_face && !blocked {
+            self.conjugate_curvature = curvature;
         }
         Ok(())
-    }
-}
-
-/// The mean of the gradient over the positive entries, and their number.
-fn level(z: &[f64], gradient: &[f64]) -> (f64, usize) {
-    let (mut sum, mut free) = (0.0, 0usize);
-    for (z, g) in z.iter().zip(gradient) {
-        if *z > 0.0 {
-            sum += g;
-            free += 1;
-        }
-    }
-    (sum / free as f64, free)
-}
-
-/// Projects `trial` onto the simplex and returns the slope of the way there.
-fn slope_to(trial: &mut [f64], z: &[f64], gradient: &[f64]) -> f64 {
-    project(trial);
-    trial.iter().zip(z).zip(gradient).map(|((t, z), g)| (t - z) * g).sum()
-}
-
-fn set_chord(trial: &[f64], z: &[f64], direction: &mut [f64]) {
-    for ((d, t), z) in direction.iter_mut().zip(trial).zip(z) {
-        *d = t - z;
     }
 }
 

@@ -30,19 +30,20 @@ pub(super) struct Plan {
     pub(super) cap: usize,
     /// Neighbours a cold column starts with; 0 sends all columns to the other method.
     pub(super) start: usize,
+    /// The largest eigenvalue of K, roughly.
+    pub(super) largest: f64,
 }
 
 impl Plan {
     pub(super) fn new(problem: &Quadratic<'_>, before: Option<&Similarity>) -> Result<Self> {
         let n = problem.samples();
         // Where a few factorizations of s³/3 operations (about eight from scratch, two from a
-        // good start) cost as much as the other method's products, 2n² operations a column and
-        // step at about six times the speed. Its steps grow with the condition √(λ_max/α).
-        let condition = largest_eigenvalue(problem)? / problem.alpha;
-        let steps = (15.0 + 3.0 * condition.sqrt()).min(1000.0);
+        // good start) cost as much as the other method's dozen products, 2n² operations a
+        // column at about six times the speed.
         let factorizations = if before.is_some() { 2.0 } else { 8.0 };
-        let cap = (2.0 / factorizations * steps * (n as f64).powi(2)).cbrt() as usize;
-        let mut plan = Self { cap: cap.max(32), start: 32.min(n) };
+        let cap = (24.0 / factorizations * (n as f64).powi(2)).cbrt() as usize;
+        let largest = largest_eigenvalue(problem)?;
+        let mut plan = Self { cap: cap.max(32), start: 32.min(n), largest };
         if before.is_some() {
             return Ok(plan);
         }
@@ -57,12 +58,9 @@ impl Plan {
                 sizes.push(z.iter().filter(|&&v| v > 0.0).count());
             }
         }
-        plan.start = if 2 * sizes.len() < PILOTS.min(n) {
-            0
-        } else {
-            let mean = sizes.iter().sum::<usize>() / sizes.len();
-            (mean + mean / 4 + 1).min(n)
-        };
+        let mean = sizes.iter().sum::<usize>() / sizes.len().max(1);
+        let start = (mean + mean / 4 + 1).min(n);
+        plan.start = if 2 * sizes.len() < PILOTS.min(n) || start > plan.cap { 0 } else { start };
         Ok(plan)
     }
 }

@@ -12,6 +12,7 @@
 
 mod conjugate;
 mod face;
+mod leading;
 
 use super::monitor::{Monitor, Step};
 use crate::error::Result;
@@ -20,6 +21,7 @@ use crate::memory;
 use crate::vector;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, Par};
+use leading::Leading;
 use rayon::prelude::*;
 
 /// Columns of Z solved by one task. Fixed, so that results do not depend on the number of
@@ -110,6 +112,12 @@ fn solve_as_planned(
 ) -> Result<Option<Update>> {
     let n = problem.samples();
     monitor.begin(Step::Similarity, n);
+    // Worth its few products where columns are known to be wide; a stray one does without.
+    let wide = match before {
+        Some(before) => before.columns().iter().any(|column| column.nnz() > plan.cap),
+        None => plan.start == 0,
+    };
+    let leading = if wide { Leading::new(problem)? } else { Leading::none(problem, plan.largest) };
     let blocks: Vec<Result<Option<Block>>> = (0..n.div_ceil(BLOCK))
         .into_par_iter()
         .map(|block| {
@@ -117,7 +125,15 @@ fn solve_as_planned(
                 return Ok(None);
             }
             let first = block * BLOCK;
-            let solved = Block::solve(problem, before, plan, first, BLOCK.min(n - first), monitor)?;
+            let solved = Block::solve(
+                problem,
+                &leading,
+                before,
+                plan,
+                first,
+                BLOCK.min(n - first),
+                monitor,
+            )?;
             monitor.advance(BLOCK);
             Ok(solved)
         })
@@ -157,6 +173,7 @@ struct Block {
 impl Block {
     fn solve(
         problem: &Quadratic<'_>,
+        leading: &Leading,
         before: Option<&Similarity>,
         plan: &face::Plan,
         first: usize,
@@ -192,7 +209,8 @@ impl Block {
         }
         // The rest walks. What is badly conditioned and has not arrived after a while has found
         // most of its support by then, and the equations on it finish the work.
-        let mut panels = conjugate::Panels::new(problem, first, &pull, &mut z, open.len())?;
+        let mut panels =
+            conjugate::Panels::new(problem, leading, first, &pull, &mut z, open.len())?;
         for most_steps in [PATIENT_STEPS, usize::MAX] {
             if !panels.walk(&mut open, &mut gaps, most_steps, monitor)? {
                 return Ok(None);
@@ -338,8 +356,8 @@ mod tests {
 
     /// Both methods, each forced to solve every column.
     const METHODS: [(&str, face::Plan); 2] = [
-        ("face", face::Plan { cap: usize::MAX, start: 3 }),
-        ("conjugate", face::Plan { cap: 0, start: 0 }),
+        ("face", face::Plan { cap: usize::MAX, start: 3, largest: 1.0 }),
+        ("conjugate", face::Plan { cap: 0, start: 0, largest: 1.0 }),
     ];
 
     #[test]

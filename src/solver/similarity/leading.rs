@@ -1,0 +1,265 @@
+//! The leading part of the kernel, K ≈ GGᵀ + σI with few columns, as a preconditioner.
+//!
+//! Kernels have few large eigenvalues. With them known, (αI + K)_SS is inverted on any support S
+//! up to the small ones by the Woodbury identity,
+//!
+//! ```text
+//! (sI + G_S G_Sᵀ)⁻¹ = (I − G_S C⁻¹ G_Sᵀ)/s,   C = sI + G_Sᵀ G_S,   s = α + σ,
+//! ```
+//!
+//! where C has as many rows as G has columns, and follows a change of S entry by entry.
+
+use super::Quadratic;
+use crate::error::{Error, Result};
+use crate::memory;
+use crate::solver::eigen::{Block, decompose};
+use crate::vector;
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt;
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, MatMut, MatRef, Par, Spec};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{RngCore, SeedableRng};
+use rayon::prelude::*;
+
+/// Most columns of G.
+const MOST: usize = 48;
+
+/// Passes of the subspace iteration: the eigenpairs need not be accurate.
+const PASSES: usize = 3;
+
+/// Rounds of dropping negative entries before a direction is projected as it is.
+const MOST_PURGES: usize = 8;
+
+/// K ≈ GGᵀ + σI.
+pub(super) struct Leading {
+    /// G, sample by sample.
+    rows: Block,
+    /// α, and what stands for the rest of K.
+    shift: f64,
+}
+
+impl Leading {
+    pub(super) fn new(problem: &Quadratic<'_>) -> Result<Self> {
+        let n = problem.samples();
+        let width = MOST.min(n);
+        let mut basis = Block::zeros(n, width)?;
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(0x1EAD);
+        for value in basis.values_mut() {
+            *value = (random.next_u64() >> 11) as f64 / (1u64 << 52) as f64 - 1.0;
+        }
+        for _ in 0..PASSES {
+            basis = apply(problem, &basis)?.orthonormalized()?.0;
+            if basis.width() == 0 {
+                break;
+            }
+        }
+        let mut rest = 0.0;
+        if basis.width() > 0 {
+            let (values, vectors) = decompose(basis.inner(&apply(problem, &basis)?).as_ref())?;
+            // What is below α is no trouble to the iteration; the smallest of a full basis
+            // stands for all that did not fit.
+            let small = values.iter().filter(|&&v| v <= 0.3 * problem.alpha).count();
+            let first = if values.len() == MOST { small.max(1) } else { small };
+            rest = if first > 0 { values[first - 1].max(0.0) } else { 0.0 };
+            let scaled = Mat::from_fn(values.len(), values.len() - first, |i, k| {
+                vectors[(i, first + k)] * (values[first + k] - rest).sqrt()
+            });
+            let rank = scaled.ncols();
+            basis =
+                if rank == 0 { Block::default() } else { basis.combine(scaled.as_ref(), None)? };
+        }
+        Ok(Self { rows: basis, shift: problem.alpha + rest })
+    }
+
+    /// Without a leading part: the directions are the gradient's, on the scale of the largest
+    /// eigenvalue.
+    pub(super) fn none(problem: &Quadratic<'_>, largest: f64) -> Self {
+        Self { rows: Block::default(), shift: problem.alpha + largest }
+    }
+
+    fn row(&self, i: usize) -> &[f64] {
+        self.rows.row(i)
+    }
+
+    pub(super) fn rank(&self) -> usize {
+        self.rows.width()
+    }
+}
+
+fn apply(problem: &Quadratic<'_>, x: &Block) -> Result<Block> {
+    const CHUNK: usize = 64;
+    let (n, width) = (x.samples(), x.width());
+    let mut y = Block::zeros(n, width)?;
+    y.values_mut().par_chunks_mut(CHUNK * width).enumerate().for_each(|(chunk, out)| {
+        let count = out.len() / width;
+        let columns = problem.kernel.view().subcols(chunk * CHUNK, count);
+        let out = MatMut::from_column_major_slice_mut(out, width, count);
+        matmul(out, Accum::Replace, x.view(), columns, 1.0, Par::Seq);
+    });
+    Ok(y)
+}
+
+/// A support with its C, kept up to date: minimises the model of the objective in which the
+/// kernel is its leading part.
+pub(super) struct Face {
+    free: Vec<bool>,
+    count: usize,
+    /// C, its factor, and the sum of the rows of G in the support.
+    gram: Vec<f64>,
+    factor: Vec<f64>,
+    sums: Vec<f64>,
+    /// Right-hand sides and solutions.
+    first: Vec<f64>,
+    second: Vec<f64>,
+    scratch: MemBuffer,
+}
+
+impl Face {
+    pub(super) fn new(leading: &Leading, samples: usize) -> Result<Self> {
+        let rank = leading.rank();
+        let mut gram = memory::filled(rank * rank, 0.0, "preconditioner")?;
+        (0..rank).for_each(|k| gram[k * rank + k] = leading.shift);
+        let request =
+            llt::factor::cholesky_in_place_scratch::<f64>(rank, Par::Seq, Spec::default())
+                .or(llt::solve::solve_in_place_scratch::<f64>(rank, 1, Par::Seq));
+        let bytes = request.size_bytes();
+        Ok(Self {
+            free: memory::filled(samples, false, "preconditioner")?,
+            count: 0,
+            gram,
+            factor: memory::filled(rank * rank, 0.0, "preconditioner")?,
+            sums: memory::filled(rank, 0.0, "preconditioner")?,
+            first: memory::filled(rank, 0.0, "preconditioner")?,
+            second: memory::filled(rank, 0.0, "preconditioner")?,
+            scratch: MemBuffer::try_new(request)
+                .map_err(|_| Error::OutOfMemory { bytes, what: "preconditioner" })?,
+        })
+    }
+
+    /// The minimiser z + d of the model on the simplex, but for entries that are dropped too
+    /// early: d is sought on the samples that are positive or want to be, and those that come
+    /// out negative are dropped until none does. Leaves d in `direction`; returns whether the
+    /// support is the same as in the last call and nothing was dropped.
+    pub(super) fn minimise(
+        &mut self,
+        leading: &Leading,
+        z: &[f64],
+        gradient: &[f64],
+        direction: &mut [f64],
+    ) -> bool {
+        let (mut sum, mut positive) = (0.0, 0usize);
+        for (z, g) in z.iter().zip(gradient) {
+            if *z > 0.0 {
+                sum += g;
+                positive += 1;
+            }
+        }
+        let level = sum / positive as f64;
+        let mut same = true;
+        for i in 0..z.len() {
+            same &= !self.put(leading, i, z[i] > 0.0 || gradient[i] < level);
+        }
+        if !same {
+            self.factorize(leading.rank());
+        }
+        // Gᵀφ over the support, Gᵀd and Σ −d over what is dropped.
+        let rank = leading.rank();
+        let (mut slopes, mut dropped) = (vec![0.0; rank], vec![0.0; rank]);
+        let (mut total, mut missing) = (0.0, 0.0);
+        for i in 0..z.len() {
+            if self.free[i] {
+                total += gradient[i] - level;
+                vector::axpy(gradient[i] - level, leading.row(i), &mut slopes);
+            }
+        }
+        for _ in 0..MOST_PURGES {
+            let kappa = self.solve_model(leading.shift, &slopes, &dropped, total, missing);
+            let mut negative = false;
+            for i in 0..z.len() {
+                direction[i] = if self.free[i] {
+                    let inner = vector::dot(leading.row(i), &self.first);
+                    (kappa - (gradient[i] - level) - inner) / leading.shift
+                } else {
+                    -z[i]
+                };
+                negative |= z[i] + direction[i] < 0.0;
+            }
+            if !negative {
+                return same;
+            }
+            same = false;
+            for i in 0..z.len() {
+                if self.free[i] && z[i] + direction[i] < 0.0 {
+                    self.put(leading, i, false);
+                    total -= gradient[i] - level;
+                    missing += z[i];
+                    vector::axpy(level - gradient[i], leading.row(i), &mut slopes);
+                    vector::axpy(-z[i], leading.row(i), &mut dropped);
+                }
+            }
+            self.factorize(rank);
+        }
+        false
+    }
+
+    /// Puts sample `i` into the support or out of it; returns whether that is a change.
+    fn put(&mut self, leading: &Leading, i: usize, free: bool) -> bool {
+        if self.free[i] == free {
+            return false;
+        }
+        self.free[i] = free;
+        let (sign, row) = (if free { 1.0 } else { -1.0 }, leading.row(i));
+        self.count = if free { self.count + 1 } else { self.count - 1 };
+        vector::axpy(sign, row, &mut self.sums);
+        for (k, column) in self.gram.chunks_exact_mut(row.len().max(1)).enumerate() {
+            vector::axpy(sign * row[k], row, column);
+        }
+        true
+    }
+
+    fn factorize(&mut self, rank: usize) {
+        if rank == 0 {
+            return;
+        }
+        self.factor.copy_from_slice(&self.gram);
+        let factor = MatMut::from_column_major_slice_mut(&mut self.factor, rank, rank);
+        let stack = MemStack::new(&mut self.scratch);
+        let regularization = Default::default();
+        let spec = Spec::default();
+        if llt::factor::cholesky_in_place(factor, regularization, Par::Seq, stack, spec).is_err() {
+            // Rounding of many updates has spoilt C. A factor so large leaves the gradient.
+            self.factor.fill(0.0);
+            (0..rank).for_each(|k| self.factor[k * rank + k] = 1e150);
+        }
+    }
+
+    /// Leaves Gᵀd in `first`, where d = (κ1 − φ − G·first)/s on the support has the sum
+    /// `missing`, and returns κ.
+    fn solve_model(
+        &mut self,
+        shift: f64,
+        slopes: &[f64],
+        dropped: &[f64],
+        total: f64,
+        missing: f64,
+    ) -> f64 {
+        let rank = slopes.len();
+        for (k, value) in self.first.iter_mut().enumerate() {
+            *value = shift * dropped[k] - slopes[k];
+        }
+        self.second.copy_from_slice(&self.sums);
+        if rank > 0 {
+            let factor = MatRef::from_column_major_slice(&self.factor, rank, rank);
+            for side in [&mut self.first, &mut self.second] {
+                let side = MatMut::from_column_major_slice_mut(side, rank, 1);
+                let stack = MemStack::new(&mut self.scratch);
+                llt::solve::solve_in_place(factor, side, Par::Seq, stack);
+            }
+        }
+        let rest = self.count as f64 - vector::dot(&self.sums, &self.second);
+        let kappa = (shift * missing + total + vector::dot(&self.sums, &self.first)) / rest;
+        vector::axpy(kappa, &self.second, &mut self.first);
+        kappa
+    }
+}
