@@ -9,6 +9,7 @@
 //! than updating it, since it runs in blocked code.
 
 use super::Quadratic;
+use super::leading::Leading;
 use crate::error::Result;
 use crate::matrix::Similarity;
 use crate::memory;
@@ -16,10 +17,12 @@ use crate::vector;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;
 use faer::{MatMut, MatRef, Par, Spec};
-use rayon::prelude::*;
 
 /// Rounds after which a column is handed to the other method: never seen to happen.
 const MOST_ROUNDS: usize = 300;
+
+/// Steps of the other method where its preconditioner catches all that matters.
+const STEPS: f64 = 13.0;
 
 /// Samples used to find out how large supports are before a cold start.
 const PILOTS: usize = 8;
@@ -30,62 +33,58 @@ pub(super) struct Plan {
     pub(super) cap: usize,
     /// Neighbours a cold column starts with; 0 sends all columns to the other method.
     pub(super) start: usize,
-    /// The largest eigenvalue of K, roughly.
-    pub(super) largest: f64,
+    /// The other method's preconditioner, where columns are known to be wide.
+    pub(super) leading: Option<Leading>,
 }
 
 impl Plan {
     pub(super) fn new(problem: &Quadratic<'_>, before: Option<&Similarity>) -> Result<Self> {
         let n = problem.samples();
         // Where a few factorizations of s³/3 operations (about eight from scratch, two from a
-        // good start) cost as much as the other method's dozen products, 2n² operations a
-        // column at about six times the speed.
+        // good start) cost as much as the other method's products, 2n² operations a column and
+        // step at about six times the speed.
         let factorizations = if before.is_some() { 2.0 } else { 8.0 };
-        let cap = (24.0 / factorizations * (n as f64).powi(2)).cbrt() as usize;
-        let largest = largest_eigenvalue(problem)?;
-        let mut plan = Self { cap: cap.max(32), start: 32.min(n), largest };
-        if before.is_some() {
-            return Ok(plan);
+        let cap = |steps: f64| {
+            let cap = (2.0 / factorizations * steps * (n as f64).powi(2)).cbrt() as usize;
+            cap.max(32)
+        };
+        let easy = Self { cap: cap(STEPS), start: 0, leading: None };
+        let narrow = match before {
+            Some(before) => before.columns().iter().all(|column| column.nnz() <= easy.cap),
+            None => true,
+        };
+        let start = if before.is_some() { 1 } else { easy.pilot(problem)? };
+        if narrow && start > 0 {
+            return Ok(Self { start, ..easy });
         }
+        // What the leading part leaves over slows the other method down.
+        let leading = Leading::new(problem)?;
+        let steps = STEPS + 3.0 * leading.remaining_condition(problem).sqrt();
+        let mut plan = Self { cap: cap(steps.min(200.0)), start: 1, leading: Some(leading) };
+        if before.is_none() {
+            plan.start = if plan.cap > easy.cap { plan.pilot(problem)? } else { 0 };
+        }
+        Ok(plan)
+    }
+
+    /// Solves a few columns from scratch and returns how many neighbours to start the others
+    /// with; 0 if supports are too large.
+    fn pilot(&self, problem: &Quadratic<'_>) -> Result<usize> {
+        let n = problem.samples();
+        let pilots = PILOTS.min(n);
         let mut sizes = Vec::new();
         let (mut pull, mut z) = (vec![0.0; n], vec![0.0; n]);
-        for pilot in 0..PILOTS.min(n) {
-            let i = pilot * n / PILOTS.min(n);
+        for i in (0..pilots).map(|pilot| pilot * n / pilots) {
             problem.pull_columns(i, &mut pull);
-            let solved =
-                Faces::new(problem, plan.cap)?.solve(i, &pull, Some(plan.start), &mut z)?;
+            let solved = Faces::new(problem, self.cap)?.solve(i, &pull, Some(32.min(n)), &mut z)?;
             if solved.is_some() {
                 sizes.push(z.iter().filter(|&&v| v > 0.0).count());
             }
         }
         let mean = sizes.iter().sum::<usize>() / sizes.len().max(1);
         let start = (mean + mean / 4 + 1).min(n);
-        plan.start = if 2 * sizes.len() < PILOTS.min(n) || start > plan.cap { 0 } else { start };
-        Ok(plan)
+        Ok(if 2 * sizes.len() < pilots || start > self.cap { 0 } else { start })
     }
-}
-
-/// The largest eigenvalue of K to about ten percent, by a few steps of the power method.
-fn largest_eigenvalue(problem: &Quadratic<'_>) -> Result<f64> {
-    let n = problem.samples();
-    // Alternating signs of uneven length: not orthogonal to anything of note.
-    let mut x: Vec<f64> = (0..n).map(|i| if i * i % 7 < 3 { 1.0 } else { -1.0 }).collect();
-    let mut image = memory::filled(n, 0.0, "power method")?;
-    let mut value = 0.0;
-    for _ in 0..8 {
-        let norm = vector::dot(&x, &x).sqrt();
-        if norm == 0.0 {
-            break;
-        }
-        x.iter_mut().for_each(|v| *v /= norm);
-        image
-            .par_iter_mut()
-            .enumerate()
-            .for_each(|(j, v)| *v = vector::dot(problem.kernel.col(j), &x));
-        value = vector::dot(&image, &x);
-        std::mem::swap(&mut x, &mut image);
-    }
-    Ok(value.max(0.0))
 }
 
 /// Scratch memory for columns solved one after the other.

@@ -72,17 +72,16 @@ impl Leading {
         Ok(Self { rows: basis, shift: problem.alpha + rest })
     }
 
-    /// Without a leading part: the directions are the gradient's, on the scale of the largest
-    /// eigenvalue.
-    pub(super) fn none(problem: &Quadratic<'_>, largest: f64) -> Self {
-        Self { rows: Block::default(), shift: problem.alpha + largest }
+    /// What stands for the rest of K, relative to α.
+    pub(super) fn remaining_condition(&self, problem: &Quadratic<'_>) -> f64 {
+        self.shift / problem.alpha - 1.0
     }
 
     fn row(&self, i: usize) -> &[f64] {
         self.rows.row(i)
     }
 
-    pub(super) fn rank(&self) -> usize {
+    fn rank(&self) -> usize {
         self.rows.width()
     }
 }
@@ -167,11 +166,9 @@ impl Face {
         let rank = leading.rank();
         let (mut slopes, mut dropped) = (vec![0.0; rank], vec![0.0; rank]);
         let (mut total, mut missing) = (0.0, 0.0);
-        for i in 0..z.len() {
-            if self.free[i] {
-                total += gradient[i] - level;
-                vector::axpy(gradient[i] - level, leading.row(i), &mut slopes);
-            }
+        for (i, g) in gradient.iter().enumerate().filter(|(i, _)| self.free[*i]) {
+            total += g - level;
+            vector::axpy(g - level, leading.row(i), &mut slopes);
         }
         for _ in 0..MOST_PURGES {
             let kappa = self.solve_model(leading.shift, &slopes, &dropped, total, missing);

@@ -21,7 +21,6 @@ use crate::memory;
 use crate::vector;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, Par};
-use leading::Leading;
 use rayon::prelude::*;
 
 /// Columns of Z solved by one task. Fixed, so that results do not depend on the number of
@@ -112,12 +111,6 @@ fn solve_as_planned(
 ) -> Result<Option<Update>> {
     let n = problem.samples();
     monitor.begin(Step::Similarity, n);
-    // Worth its few products where columns are known to be wide; a stray one does without.
-    let wide = match before {
-        Some(before) => before.columns().iter().any(|column| column.nnz() > plan.cap),
-        None => plan.start == 0,
-    };
-    let leading = if wide { Leading::new(problem)? } else { Leading::none(problem, plan.largest) };
     let blocks: Vec<Result<Option<Block>>> = (0..n.div_ceil(BLOCK))
         .into_par_iter()
         .map(|block| {
@@ -125,15 +118,7 @@ fn solve_as_planned(
                 return Ok(None);
             }
             let first = block * BLOCK;
-            let solved = Block::solve(
-                problem,
-                &leading,
-                before,
-                plan,
-                first,
-                BLOCK.min(n - first),
-                monitor,
-            )?;
+            let solved = Block::solve(problem, before, plan, first, BLOCK.min(n - first), monitor)?;
             monitor.advance(BLOCK);
             Ok(solved)
         })
@@ -171,9 +156,52 @@ struct Block {
 }
 
 impl Block {
+    /// Solves the columns `open` by walking. What is badly conditioned and has not arrived after
+    /// a while has found most of its support by then, and the equations on it finish the work.
+    /// False if asked to stop.
+    fn walk(
+        problem: &Quadratic<'_>,
+        plan: &face::Plan,
+        (first, pull): (usize, &[f64]),
+        z: &mut [f64],
+        gaps: &mut [f64],
+        mut open: Vec<usize>,
+        monitor: &Monitor<'_>,
+    ) -> Result<bool> {
+        let n = problem.samples();
+        let own;
+        let leading = match &plan.leading {
+            Some(leading) => leading,
+            // Nobody expected wide columns: rare enough for each block to see for itself.
+            None => {
+                own = leading::Leading::new(problem)?;
+                &own
+            }
+        };
+        let mut panels = conjugate::Panels::new(problem, leading, first, pull, z, open.len())?;
+        for most_steps in [PATIENT_STEPS, usize::MAX] {
+            if !panels.walk(&mut open, gaps, most_steps, monitor)? {
+                return Ok(false);
+            }
+            if open.is_empty() {
+                break;
+            }
+            let mut faces = face::Faces::new(problem, 3 * plan.cap.min(n))?;
+            let mut still_open = Vec::new();
+            for &j in &open {
+                let z = panels.point_mut(j);
+                match faces.solve(first + j, &pull[j * n..(j + 1) * n], None, z)? {
+                    Some(gap) => gaps[j] = gap,
+                    None => still_open.push(j),
+                }
+            }
+            open = still_open;
+        }
+        Ok(true)
+    }
+
     fn solve(
         problem: &Quadratic<'_>,
-        leading: &Leading,
         before: Option<&Similarity>,
         plan: &face::Plan,
         first: usize,
@@ -207,27 +235,10 @@ impl Block {
                 return Ok(None);
             }
         }
-        // The rest walks. What is badly conditioned and has not arrived after a while has found
-        // most of its support by then, and the equations on it finish the work.
-        let mut panels =
-            conjugate::Panels::new(problem, leading, first, &pull, &mut z, open.len())?;
-        for most_steps in [PATIENT_STEPS, usize::MAX] {
-            if !panels.walk(&mut open, &mut gaps, most_steps, monitor)? {
-                return Ok(None);
-            }
-            if open.is_empty() {
-                break;
-            }
-            let mut faces = face::Faces::new(problem, 3 * plan.cap.min(n))?;
-            let mut still_open = Vec::new();
-            for &j in &open {
-                let z = panels.point_mut(j);
-                match faces.solve(first + j, &pull[j * n..(j + 1) * n], None, z)? {
-                    Some(gap) => gaps[j] = gap,
-                    None => still_open.push(j),
-                }
-            }
-            open = still_open;
+        if !open.is_empty()
+            && !Self::walk(problem, plan, (first, &pull), &mut z, &mut gaps, open, monitor)?
+        {
+            return Ok(None);
         }
         let mut block =
             Self { columns: memory::with_capacity(width, "columns of Z")?, ..Self::default() };
@@ -355,10 +366,13 @@ mod tests {
     }
 
     /// Both methods, each forced to solve every column.
-    const METHODS: [(&str, face::Plan); 2] = [
-        ("face", face::Plan { cap: usize::MAX, start: 3, largest: 1.0 }),
-        ("conjugate", face::Plan { cap: 0, start: 0, largest: 1.0 }),
-    ];
+    fn methods(problem: &Quadratic<'_>) -> [(&'static str, face::Plan); 2] {
+        let leading = monitor::idle(|_| leading::Leading::new(problem).unwrap());
+        [
+            ("face", face::Plan { cap: usize::MAX, start: 3, leading: None }),
+            ("conjugate", face::Plan { cap: 0, start: 0, leading: Some(leading) }),
+        ]
+    }
 
     #[test]
     fn both_methods_find_the_minimum_that_trying_every_support_finds() {
@@ -372,7 +386,7 @@ mod tests {
                         pull: (beta > 0.0).then_some((beta, &embedding)),
                         tolerance: 1e-12,
                     };
-                    for (name, plan) in &METHODS {
+                    for (name, plan) in &methods(&problem) {
                         let solved = monitor::idle(|monitor| {
                             solve_as_planned(&problem, None, plan, monitor).unwrap().unwrap()
                         });
