@@ -7,8 +7,8 @@
 //! (equation (11) of the paper; K is K_w, centred, in units in which max|K_w| + α = 1). No
 //! single method is fast for all α. Where the support of a column is small, [`face`] solves
 //! the equations on the support exactly and corrects the support; where it is a large part of
-//! all samples, [`conjugate`] takes conjugate gradient steps for many columns at once, one
-//! matrix product a step. Both stop on the same certificate, the duality gap.
+//! all samples, [`conjugate`] takes preconditioned conjugate gradient steps for many columns at
+//! once, one matrix product a step. Both stop on the same certificate, the duality gap.
 
 mod conjugate;
 mod face;
