@@ -322,23 +322,6 @@ fn degenerate_kernels_that_are_still_kernels_work() {
 }
 
 #[test]
-fn parts_beyond_the_number_of_clusters_are_merged_by_ward() {
-    // Four far groups, and each group's own pair of blocks; two clusters wanted: the parts of
-    // the graph are merged by their means.
-    let centres = [0.0, 1.0, 20.0, 21.0];
-    let x: Vec<f64> = (0..40).map(|i| centres[i % 4] + 1e-3 * (i / 4) as f64).collect();
-    let mut model = Model::new(40, 2).unwrap();
-    model.add_features(rows(&x, 40), "gaussian(t=0.0001); gaussian(t=1)").unwrap();
-    set(&mut model, &[("normalize", "max"), ("alpha", "1e-4"), ("learn_weights", "0")]);
-    let fit = fit(&mut model, &[]);
-    if fit.components > 2 {
-        let expected: Vec<i32> = (0..40).map(|i| i32::from(i % 4 >= 2)).collect();
-        assert_eq!(fit.labels, expected);
-    }
-    assert_eq!(*fit.labels.iter().max().unwrap(), 1);
-}
-
-#[test]
 fn a_host_that_stops_after_the_second_iteration_gets_that_iterate() {
     let (x, _) = clouds(200, 6, 4, 3.0);
     let mut model = Model::new(200, 4).unwrap();
@@ -394,12 +377,12 @@ fn a_cancel_from_another_thread_stops_the_fit() {
     let control = Control::default();
     std::thread::scope(|scope| {
         let cancel = || {
-            std::thread::sleep(std::time::Duration::from_millis(50));
+            std::thread::sleep(std::time::Duration::from_millis(5));
             control.cancel();
         };
         scope.spawn(cancel);
         let fit = model.fit(&control, None).unwrap();
-        assert!(matches!(fit.outcome, Outcome::Cancelled | Outcome::Converged));
+        assert_eq!(fit.outcome, Outcome::Cancelled);
     });
 }
 

@@ -126,3 +126,43 @@ fn unit_rows(vectors: &mut Matrix) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::{Column, Similarity};
+    use crate::solver::monitor;
+
+    #[test]
+    fn more_parts_than_clusters_are_merged_into_an_optimal_p() {
+        // Four pairs of neighbours at 0, 1, 20 and 21 on a line; two clusters wanted.
+        let places = [0.0f64, 20.0, 1.0, 21.0];
+        let n = 8;
+        let mut kernel = Matrix::zeros(n, n, "test").unwrap();
+        for j in 0..n {
+            for i in 0..n {
+                kernel.col_mut(j)[i] = places[i / 2] * places[j / 2];
+            }
+        }
+        let columns = (0..n)
+            .map(|i| {
+                let mut column = vec![0.0; n];
+                column[i ^ 1] = 1.0;
+                Column::from_dense(&column).unwrap()
+            })
+            .collect();
+        let similarity = Similarity::from_columns(columns);
+        let embedding = monitor::idle(|monitor| {
+            let graph = Graph::new(&similarity).unwrap();
+            solve(&graph, 2, &kernel, Kind::Model, AT_THE_END, None, monitor).unwrap().unwrap()
+        });
+        assert_eq!(embedding.components, 4);
+        assert_eq!(embedding.groups.unwrap().of, [0, 0, 1, 1, 0, 0, 1, 1]);
+        assert_eq!(embedding.value, 0.0);
+        for i in 0..n {
+            let own = (i / 2) % 2;
+            assert_eq!(embedding.vectors.get(i, own), 0.5);
+            assert_eq!(embedding.vectors.get(i, 1 - own), 0.0);
+        }
+    }
+}
