@@ -52,7 +52,7 @@ impl<'p> Panels<'p> {
         columns: usize,
     ) -> Result<Self> {
         let n = problem.samples();
-        let whole = if columns > 0 { z.len() } else { 0 };
+        let whole = z.len();
         Ok(Self {
             problem,
             first,

@@ -52,8 +52,6 @@ pub(crate) struct Update {
     pub(crate) change2: f64,
     pub(crate) norm2: f64,
     pub(crate) off_diagonal2: f64,
-    /// β Tr(PᵀLP) / unit.
-    pub(crate) pull: f64,
 }
 
 impl Quadratic<'_> {
@@ -130,7 +128,6 @@ fn solve_as_planned(
         change2: 0.0,
         norm2: 0.0,
         off_diagonal2: 0.0,
-        pull: 0.0,
     };
     for block in blocks {
         let Some(block) = block? else { return Ok(None) };
@@ -139,7 +136,6 @@ fn solve_as_planned(
         update.change2 += block.change2;
         update.norm2 += block.norm2;
         update.off_diagonal2 += block.off_diagonal2;
-        update.pull += block.pull;
     }
     update.similarity = Similarity::from_columns(columns);
     Ok(Some(update))
@@ -152,7 +148,6 @@ struct Block {
     change2: f64,
     norm2: f64,
     off_diagonal2: f64,
-    pull: f64,
 }
 
 impl Block {
@@ -256,7 +251,6 @@ impl Block {
                 .filter(|&(i, _)| i != first + j)
                 .map(|(_, v)| v * v)
                 .sum::<f64>();
-            block.pull += 2.0 * vector::dot(z, &pull[j * n..(j + 1) * n]);
             block.gap = block.gap.max(gaps[j]);
             block.columns.push(Column::from_dense(z)?);
         }
