@@ -4,81 +4,16 @@
 //!
 //! `cargo bench --bench acceptance -- --data DIR`, with the `.npz` files of the data sets in DIR.
 
+use data::{ALL, Data, set};
 use faer::{Accum, Mat, Par};
-use scmk::{Control, Features, Fit, Model, metrics};
-use std::fs::File;
+use scmk::{Control, Fit, metrics};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-const ALL: [&str; 8] = ["YALE", "JAFFE", "ORL", "AR", "BA", "TR11", "TR41", "TR45"];
-
-/// A data set: samples × features by rows, and the true classes.
-struct Data {
-    x: Vec<f64>,
-    samples: usize,
-    features: usize,
-    classes: Vec<i32>,
-}
-
-impl Data {
-    fn load(folder: &Path, name: &str) -> Result<Self, Box<dyn std::error::Error>> {
-        let mut archive =
-            npyz::npz::NpzArchive::new(File::open(folder.join(format!("{name}.npz")))?)?;
-        let x = archive.by_name("X")?.ok_or("no array X")?;
-        let (samples, features) = (x.shape()[0] as usize, x.shape()[1] as usize);
-        let bytes = matches!(x.dtype(), npyz::DType::Plain(ref t) if t.size_field() == 1);
-        let mut x: Vec<f64> = if bytes {
-            x.into_vec::<u8>()?.into_iter().map(f64::from).collect()
-        } else {
-            x.into_vec()?
-        };
-        let classes = archive.by_name("y")?.ok_or("no array y")?.into_vec::<i32>()?;
-        if name == "AR" {
-            for row in x.chunks_exact_mut(features) {
-                let norm = row.iter().map(|v| v * v).sum::<f64>().sqrt();
-                row.iter_mut().for_each(|v| *v /= norm);
-            }
-        }
-        Ok(Self { x, samples, features, classes })
-    }
-
-    fn clusters(&self) -> usize {
-        self.classes.iter().max().map_or(1, |&most| most as usize + 1)
-    }
-
-    fn view(&self) -> Features<'_> {
-        Features {
-            values: &self.x,
-            samples: self.samples,
-            features: self.features,
-            sample_stride: self.features,
-            feature_stride: 1,
-        }
-    }
-
-    /// A model with `kernels` and the options "name=value".
-    fn model(&self, kernels: &str, options: &[&str]) -> scmk::Result<Model<'static>> {
-        let mut model = Model::new(self.samples, self.clusters())?;
-        model.add_features(self.view(), kernels)?;
-        set(&mut model, options)?;
-        Ok(model)
-    }
-
-    fn accuracy(&self, fit: &Fit) -> f64 {
-        100.0 * metrics::metric("accuracy", &self.classes, &fit.labels).unwrap_or(f64::NAN)
-    }
-}
-
-fn set(model: &mut Model<'_>, options: &[&str]) -> scmk::Result<()> {
-    model.set(|checked| {
-        options.iter().try_for_each(|option| {
-            let (name, value) = option.split_once('=').unwrap_or((option, ""));
-            checked.set_text(name, value)
-        })
-    })
-}
+#[path = "../examples/paper_table/data.rs"]
+mod data;
 
 /// Prints one line and remembers whether it failed.
 struct Report {
@@ -91,6 +26,18 @@ impl Report {
         println!("{} {text}", if good { "  ok " } else { "FAIL " });
         *(if good { &mut self.passed } else { &mut self.failed }) += 1;
     }
+}
+
+fn gap(fit: &Fit) -> f64 {
+    fit.kkt_residual.unwrap_or(f64::INFINITY)
+}
+
+fn nnz(fit: &Fit) -> usize {
+    fit.similarity.as_ref().map_or(0, |similarity| similarity.nnz())
+}
+
+fn accuracy(data: &Data, fit: &Fit) -> f64 {
+    100.0 * metrics::metric("accuracy", &data.classes, &fit.labels).unwrap_or(f64::NAN)
 }
 
 fn never_rises(trace: &[f64]) -> bool {
@@ -139,13 +86,13 @@ fn certificates(folder: &Path, report: &mut Report) -> Outcome {
                 let fit = model.fit(&Control::default(), None)?;
                 let text = format!(
                     "{name:5} {kernel:13} alpha {alpha:>4}: gap {:.1e}, support {:.0} of {}, Z {:.2} s, P {:.2} s",
-                    fit.kkt_residual,
-                    fit.similarity.nnz() as f64 / data.samples as f64,
+                    gap(fit),
+                    nnz(fit) as f64 / data.samples as f64,
                     data.samples,
                     fit.seconds.similarity,
                     fit.seconds.embedding,
                 );
-                report.line(fit.kkt_residual <= 1e-8, &text);
+                report.line(gap(fit) <= 1e-8, &text);
             }
         }
     }
@@ -163,7 +110,7 @@ fn clusterings(folder: &Path, report: &mut Report) -> Outcome {
         let data = Data::load(folder, name)?;
         let options = ["normalize=max", "beta=1e-5", &format!("alpha={alpha}")];
         let mut model = data.model("paper", &options)?;
-        let accuracy = data.accuracy(model.fit(&Control::default(), None)?);
+        let accuracy = accuracy(&data, model.fit(&Control::default(), None)?);
         let text = format!("{name:5} alpha {alpha:>5}: {accuracy:.1} % (at least {least} %)");
         report.line(accuracy >= least, &text);
     }
@@ -193,7 +140,7 @@ fn threads(folder: &Path, report: &mut Report) -> Outcome {
             "{name:5}: {} iterations, {}, accuracy {:.1} %, seconds {:.2} / {:.2} / {:.2}",
             fits[0].iterations(),
             fits[0].outcome.name(),
-            data.accuracy(&fits[0]),
+            accuracy(&data, &fits[0]),
             fits[0].seconds.total,
             fits[1].seconds.total,
             fits[2].seconds.total

@@ -103,6 +103,14 @@ pub enum Error {
         /// In which way.
         reason: &'static str,
     },
+    /// A part of the result that the fitted method does not have.
+    #[error("method {method} has no {what}")]
+    Absent {
+        /// The method that was fitted.
+        method: &'static str,
+        /// What was asked for.
+        what: String,
+    },
     /// A call that does not fit the state of the model.
     #[error("{0}")]
     State(&'static str),

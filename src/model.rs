@@ -3,9 +3,10 @@
 use crate::error::{Error, Result, nearest};
 use crate::kernel::{self, Features};
 use crate::matrix::Kernel;
+use crate::method;
+use crate::monitor::{Control, ProgressFn};
 use crate::options::Options;
 use crate::result::{Fit, INFOS, InfoKind};
-use crate::solver::{self, Control, ProgressFn};
 use crate::threads;
 
 /// A clustering problem that is filled step by step, fitted and asked for its result.
@@ -19,6 +20,8 @@ pub struct Model<'a> {
     kernels: Vec<Kernel<'a>>,
     options: Options,
     fit: Option<Fit>,
+    /// Whether options have changed since the fit, which is kept as a warm start only.
+    stale: bool,
 }
 
 impl<'a> Model<'a> {
@@ -46,7 +49,8 @@ impl<'a> Model<'a> {
                 what: format!("a kernel of n_samples = {samples} squared"),
             });
         }
-        Ok(Self { samples, clusters, kernels: Vec::new(), options: Options::default(), fit: None })
+        let (kernels, options) = (Vec::new(), Options::default());
+        Ok(Self { samples, clusters, kernels, options, fit: None, stale: false })
     }
 
     /// Number of samples.
@@ -110,7 +114,8 @@ impl<'a> Model<'a> {
         change(&mut options)?;
         if options != self.options {
             self.options = options;
-            self.fit = None;
+            self.stale = true;
+            self.fit.take_if(|_| !self.options.warm_start);
         }
         Ok(())
     }
@@ -121,13 +126,16 @@ impl<'a> Model<'a> {
         if self.kernels.is_empty() {
             return Err(Error::State("there is no kernel to fit: add a kernel or features first"));
         }
-        let fit = solver::fit(&self.kernels, self.clusters, &self.options, control, progress)?;
+        let earlier = self.fit.as_ref().filter(|_| self.options.warm_start);
+        let (kernels, options) = (&self.kernels, &self.options);
+        let fit = method::fit(kernels, self.clusters, options, earlier, control, progress)?;
+        self.stale = false;
         Ok(self.fit.insert(fit))
     }
 
     /// The result of the last fit.
     pub fn result(&self) -> Result<&Fit> {
-        self.fit.as_ref().ok_or(Error::State(
+        self.fit.as_ref().filter(|_| !self.stale).ok_or(Error::State(
             "there is no result: fit the model first (a changed kernel or option discards it)",
         ))
     }
@@ -136,7 +144,7 @@ impl<'a> Model<'a> {
     pub fn info_int(&self, name: &str) -> Result<i64> {
         match self.info_kind(name)? {
             InfoKind::Int(_) if name == "memory_required" => Ok(self.memory_required() as i64),
-            InfoKind::Int(get) => Ok(get(self.result()?)),
+            InfoKind::Int(get) => self.part(name, get),
             InfoKind::Real(_) => Err(Error::InvalidArgument {
                 name: "info".to_owned(),
                 value: format!("'{name}'"),
@@ -149,13 +157,20 @@ impl<'a> Model<'a> {
     pub fn info_real(&self, name: &str) -> Result<f64> {
         match self.info_kind(name)? {
             InfoKind::Int(_) => Ok(self.info_int(name)? as f64),
-            InfoKind::Real(get) => Ok(get(self.result()?)),
+            InfoKind::Real(get) => self.part(name, get),
         }
+    }
+
+    /// A part of the result that not every method has; `what` names it.
+    pub fn part<'m, T>(&'m self, what: &str, get: impl FnOnce(&'m Fit) -> Option<T>) -> Result<T> {
+        let fit = self.result()?;
+        let absent = || Error::Absent { method: fit.method.name(), what: what.to_owned() };
+        get(fit).ok_or_else(absent)
     }
 
     /// Bytes a fit needs at most beyond the kernels, estimated from sizes and options alone.
     pub fn memory_required(&self) -> usize {
-        solver::memory_required(self.samples, self.clusters, &self.options)
+        method::memory_required(self.samples, self.clusters, &self.options)
     }
 
     fn info_kind(&self, name: &str) -> Result<InfoKind> {

@@ -32,6 +32,18 @@ choice! {
     Method {
         /// SCMK (Algorithm 2 of the paper); with one kernel it is SCSK (Algorithm 1).
         Scmk = "scmk",
+        /// Kernel k-means on the mean of the kernels.
+        Kkm = "kkm",
+        /// Spectral clustering with the mean of the kernels as affinities.
+        Sc = "sc",
+        /// Robust kernel k-means: the sum of distances, not of squared ones.
+        Rkkm = "rkkm",
+        /// Multiple kernel k-means: kernel k enters with w_k².
+        Mkkm = "mkkm",
+        /// Affinity aggregation for spectral clustering: kernel k enters with w_k².
+        Aasc = "aasc",
+        /// Robust multiple kernel k-means.
+        Rmkkm = "rmkkm",
     }
 }
 
@@ -72,6 +84,16 @@ choice! {
     }
 }
 
+choice! {
+    /// Which Laplacian `sc` and `aasc` embed with.
+    Laplacian {
+        /// I − D^(−1/2) W D^(−1/2).
+        Symmetric = "symmetric",
+        /// D − W.
+        Unnormalized = "unnormalized",
+    }
+}
+
 /// Checked option values. Set by field or, checked, by name.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)] // TABLE documents each of them.
@@ -86,6 +108,9 @@ pub struct Options {
     pub kkt_tolerance: f64,
     pub labels: Labels,
     pub embedding: Embedding,
+    pub laplacian: Laplacian,
+    pub gamma: f64,
+    pub warm_start: bool,
     pub restarts: usize,
     pub seed: u64,
     pub threads: usize,
@@ -154,6 +179,22 @@ macro_rules! int {
     };
 }
 
+macro_rules! switch {
+    ($field:ident = $default:expr, $doc:expr) => {
+        Spec {
+            name: stringify!($field),
+            doc: $doc,
+            kind: Kind::Int {
+                default: $default,
+                min: 0,
+                max: 1,
+                get: |o| i64::from(o.$field),
+                set: |o, v| o.$field = v != 0,
+            },
+        }
+    };
+}
+
 macro_rules! text {
     ($field:ident: $type:ident = $default:expr, $doc:expr) => {
         Spec {
@@ -171,7 +212,10 @@ macro_rules! text {
 
 /// Every option, in the order in which it is listed.
 pub const TABLE: &[Spec] = &[
-    text!(method: Method = "scmk", "clustering method; scmk with one kernel is SCSK"),
+    text!(
+        method: Method = "scmk",
+        "clustering method: scmk (with one kernel it is SCSK), kkm, sc, rkkm, mkkm, aasc, rmkkm"
+    ),
     Spec {
         name: "preset",
         doc: "sets normalize, alpha and beta together: paper is max, 0.01 and 1e-5; \
@@ -183,48 +227,66 @@ pub const TABLE: &[Spec] = &[
             set: set_preset,
         },
     },
-    real!(alpha = 1.0, 1e-12, 1e12, "weight of |Z|^2: small gives few neighbours, large many"),
-    real!(beta = 1e-3, 0.0, 1e12, "weight of Tr(P'LP); 0 is pure self-expression"),
-    Spec {
-        name: "learn_weights",
-        doc: "1 learns the kernel weights, 0 keeps them equal",
-        kind: Kind::Int {
-            default: 1,
-            min: 0,
-            max: 1,
-            get: |o| i64::from(o.learn_weights),
-            set: |o, v| o.learn_weights = v != 0,
-        },
-    },
+    real!(
+        alpha = 1.0,
+        1e-12,
+        1e12,
+        "of scmk: weight of |Z|^2; small gives few neighbours, large many"
+    ),
+    real!(beta = 1e-3, 0.0, 1e12, "of scmk: weight of Tr(P'LP); 0 is pure self-expression"),
+    switch!(
+        learn_weights = 1,
+        "1 learns the kernel weights, 0 keeps them equal; kkm, sc and rkkm never learn them"
+    ),
     text!(
         normalize: Normalize = "unit",
         "scaling of each kernel: none, max (by its largest entry, the paper's), \
          unit (centred, mean diagonal 1)"
     ),
-    int!(max_iterations = 100, 1, 1_000_000, "most outer iterations"),
+    int!(
+        max_iterations = 100,
+        1,
+        1_000_000,
+        "most iterations, of each start where there are several"
+    ),
     real!(
         tolerance = 1e-5,
         0.0,
         1.0,
-        "stop when the relative changes of Z and of the objective are below this"
+        "stop when the relative change of the objective, and for scmk of Z, is below this"
     ),
     real!(
         kkt_tolerance = 1e-9,
         1e-13,
         1e-2,
-        "largest duality gap of a column of Z, relative to max|K_w| + alpha"
+        "of scmk: largest duality gap of a column of Z, relative to max|K_w| + alpha"
     ),
     text!(
         labels: Labels = "auto",
-        "how labels are read from the embedding unless the graph has exactly c parts: \
+        "how scmk, sc and aasc read labels from the embedding unless the graph has exactly c parts: \
          auto (k-means), kmeans, rotation, qr"
     ),
     text!(
         embedding: Embedding = "model",
-        "what labels are read from: model (P), normalized (normalised Laplacian of Z, unit rows)"
+        "what scmk reads labels from: model (P), normalized (normalised Laplacian of Z, unit rows)"
     ),
-    int!(restarts = 20, 1, 1_000_000, "k-means starts; the best is kept"),
-    int!(seed = 0, 0, i64::MAX, "seed of k-means; nothing else is random"),
+    text!(
+        laplacian: Laplacian = "symmetric",
+        "what sc and aasc embed with: symmetric (normalised), unnormalized"
+    ),
+    real!(gamma = 0.5, 0.01, 0.99, "of rmkkm: the weights obey sum(w^gamma) = 1"),
+    int!(
+        restarts = 20,
+        1,
+        1_000_000,
+        "starts of k-means, and of the kernel k-means methods; the best is kept"
+    ),
+    int!(seed = 0, 0, i64::MAX, "seed of those starts; nothing else is random"),
+    switch!(
+        warm_start = 0,
+        "1 starts scmk from the last result instead of from scratch: faster along a path of \
+         alpha or beta, but the answer then depends on the path"
+    ),
     int!(
         threads = 0,
         0,
@@ -279,6 +341,9 @@ impl Default for Options {
             kkt_tolerance: 0.0,
             labels: Labels::Auto,
             embedding: Embedding::Model,
+            laplacian: Laplacian::Symmetric,
+            gamma: 0.0,
+            warm_start: false,
             restarts: 0,
             seed: 0,
             threads: 0,

@@ -1,11 +1,12 @@
 //! What a fit leaves behind, and the infos that can be asked for by name.
 
 use crate::matrix::{Matrix, Similarity};
+use crate::options::Method;
 
 /// How a fit ended. All of them leave a result.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Outcome {
-    /// The changes of Z and of the objective fell below `tolerance`.
+    /// The changes of the objective, and of Z or the labels, fell below `tolerance`.
     Converged = 0,
     /// `max_iterations` were made.
     IterationLimit = 1,
@@ -38,27 +39,32 @@ pub struct Seconds {
     pub labels: f64,
 }
 
-/// The result of a fit.
+/// The result of a fit. What a method does not have is `None`.
 #[derive(Clone, Debug)]
 pub struct Fit {
+    /// The method that was run.
+    pub method: Method,
     /// One label for each sample, from 0, numbered by first occurrence.
     pub labels: Vec<i32>,
-    /// One weight for each kernel: Σ√w = 1.
+    /// One weight for each kernel. `scmk`: Σ√w = 1; `rmkkm`: Σw^γ = 1; all others: Σw = 1. Methods
+    /// that do not learn weights have equal ones.
     pub weights: Vec<f64>,
-    /// n×c: what the labels were read from (option `embedding`).
-    pub embedding: Matrix,
-    /// Z: columns sum to 1.
-    pub similarity: Similarity,
-    /// The objective after each iteration; it never rises.
+    /// n×c: what the labels were read from (`scmk`, `sc`, `aasc`).
+    pub embedding: Option<Matrix>,
+    /// Z: columns sum to 1 (`scmk`).
+    pub similarity: Option<Similarity>,
+    /// The objective after each iteration, of the best restart where there are several; it never
+    /// rises.
     pub trace: Vec<f64>,
     /// The objective at the end.
     pub objective: f64,
-    /// Worst duality gap of the last Z-step, relative to max|K_w| + α.
-    pub kkt_residual: f64,
-    /// Worst residual |Lp − λp| of a column p of the model's P, relative to the largest degree.
-    pub embedding_residual: f64,
-    /// Connected components of the graph of Z.
-    pub components: usize,
+    /// Worst duality gap of the last Z-step, relative to max|K_w| + α (`scmk`).
+    pub kkt_residual: Option<f64>,
+    /// Worst residual |Lp − λp| of an eigenvector p, relative to the largest degree (`scmk`, `sc`,
+    /// `aasc`).
+    pub embedding_residual: Option<f64>,
+    /// Connected components of the graph (`scmk`, `sc`, `aasc`).
+    pub components: Option<usize>,
     /// How the fit ended.
     pub outcome: Outcome,
     /// Where the time went.
@@ -70,25 +76,54 @@ pub struct Fit {
 }
 
 impl Fit {
+    /// The parts that every method has; the others are absent.
+    pub(crate) fn new(
+        labels: Vec<i32>,
+        objective: f64,
+        outcome: Outcome,
+        seconds: Seconds,
+    ) -> Self {
+        Self {
+            method: Method::Scmk,
+            labels,
+            weights: Vec::new(),
+            embedding: None,
+            similarity: None,
+            trace: Vec::new(),
+            objective,
+            kkt_residual: None,
+            embedding_residual: None,
+            components: None,
+            outcome,
+            seconds,
+            threads: 0,
+            memory_required: 0,
+        }
+    }
+
     /// Outer iterations made.
     pub fn iterations(&self) -> usize {
         self.trace.len()
     }
 }
 
-/// An info that can be asked for by name.
+/// An info that can be asked for by name; `None` where the method does not have it.
 #[derive(Clone, Copy)]
 pub enum InfoKind {
     /// A real number.
-    Real(fn(&Fit) -> f64),
+    Real(fn(&Fit) -> Option<f64>),
     /// A whole number.
-    Int(fn(&Fit) -> i64),
+    Int(fn(&Fit) -> Option<i64>),
 }
 
 /// Every info: name, value, documentation.
 pub const INFOS: &[(&str, InfoKind, &str)] = &[
-    ("iterations", InfoKind::Int(|f| f.iterations() as i64), "outer iterations made"),
-    ("objective", InfoKind::Real(|f| f.objective), "final value of the objective"),
+    (
+        "iterations",
+        InfoKind::Int(|f| Some(f.iterations() as i64)),
+        "iterations made, of the best restart where there are several",
+    ),
+    ("objective", InfoKind::Real(|f| Some(f.objective)), "final value of the objective"),
     (
         "kkt_residual",
         InfoKind::Real(|f| f.kkt_residual),
@@ -97,24 +132,32 @@ pub const INFOS: &[(&str, InfoKind, &str)] = &[
     (
         "embedding_residual",
         InfoKind::Real(|f| f.embedding_residual),
-        "worst residual of an eigenvector in P, relative to the largest degree",
+        "worst residual of an eigenvector, relative to the largest degree",
     ),
-    ("components", InfoKind::Int(|f| f.components as i64), "connected parts of the graph of Z"),
-    ("similarity_nnz", InfoKind::Int(|f| f.similarity.nnz() as i64), "nonzero entries of Z"),
+    ("components", InfoKind::Int(|f| Some(f.components? as i64)), "connected parts of the graph"),
+    (
+        "similarity_nnz",
+        InfoKind::Int(|f| Some(f.similarity.as_ref()?.nnz() as i64)),
+        "nonzero entries of Z",
+    ),
     (
         "outcome",
-        InfoKind::Int(|f| f.outcome as i64),
+        InfoKind::Int(|f| Some(f.outcome as i64)),
         "0 converged, 1 iteration limit, 2 time limit, 3 cancelled",
     ),
-    ("seconds", InfoKind::Real(|f| f.seconds.total), "wall-clock seconds of the fit"),
-    ("seconds_similarity", InfoKind::Real(|f| f.seconds.similarity), "of which for Z"),
-    ("seconds_embedding", InfoKind::Real(|f| f.seconds.embedding), "of which for P"),
-    ("seconds_weights", InfoKind::Real(|f| f.seconds.weights), "of which for the weights and K_w"),
-    ("seconds_labels", InfoKind::Real(|f| f.seconds.labels), "of which for the labels"),
-    ("threads", InfoKind::Int(|f| f.threads as i64), "worker threads used"),
+    ("seconds", InfoKind::Real(|f| Some(f.seconds.total)), "wall-clock seconds of the fit"),
+    ("seconds_similarity", InfoKind::Real(|f| Some(f.seconds.similarity)), "of which for Z"),
+    ("seconds_embedding", InfoKind::Real(|f| Some(f.seconds.embedding)), "of which for P"),
+    (
+        "seconds_weights",
+        InfoKind::Real(|f| Some(f.seconds.weights)),
+        "of which for the weights and K_w",
+    ),
+    ("seconds_labels", InfoKind::Real(|f| Some(f.seconds.labels)), "of which for the labels"),
+    ("threads", InfoKind::Int(|f| Some(f.threads as i64)), "worker threads used"),
     (
         "memory_required",
-        InfoKind::Int(|f| f.memory_required as i64),
+        InfoKind::Int(|f| Some(f.memory_required as i64)),
         "bytes a fit needs at most beyond the kernels, estimated; known before a fit",
     ),
 ];

@@ -157,6 +157,15 @@ vectorized! {
 }
 
 vectorized! {
+    /// y += a max(x, 0).
+    fn axpy_positive<'a>(a: f64, x: &'a [f64], y: &'a mut [f64]) -> () {
+        for (y, &x) in y.iter_mut().zip(x) {
+            *y += a * if x > 0.0 { x } else { 0.0 };
+        }
+    }
+}
+
+vectorized! {
     /// y += a Σ v·(row j of x) over the entries (j, v), rows of x as long as y.
     fn gather<'a>(entries: &'a [(u32, f64)], a: f64, x: &'a [f64], y: &'a mut [f64]) -> () {
         let width = y.len();
@@ -186,6 +195,8 @@ mod tests {
             assert_eq!(max_abs(&x), x.iter().fold(0.0, |m: f64, v| m.max(v.abs())));
             let mut z = y.clone();
             axpy(2.5, &x, &mut z);
+            let mut positive = y.clone();
+            axpy_positive(2.5, &x, &mut positive);
             let columns = [&x, &y, &x, &y, &x];
             let matrix = columns.map(|column| column.clone()).concat();
             let terms: Vec<(f64, usize)> = (0..5).map(|k| (k as f64 - 1.5, k)).collect();
@@ -193,6 +204,7 @@ mod tests {
             axpy_columns(&terms, &matrix, &mut many);
             for i in 0..len {
                 assert_eq!(z[i], y[i] + 2.5 * x[i]);
+                assert_eq!(positive[i], y[i] + 2.5 * x[i].max(0.0));
                 let plain: f64 = y[i] + terms.iter().map(|&(a, j)| a * columns[j][i]).sum::<f64>();
                 assert!((many[i] - plain).abs() < 1e-9 * (1.0 + plain.abs()));
             }

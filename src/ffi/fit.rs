@@ -62,7 +62,7 @@ pub extern "C" fn scmk_fit(model: *mut scmk_model) -> scmk_status {
     guard::on_model(model, |state, control| {
         control.reset();
         let host = state.progress;
-        let mut report = |progress: crate::solver::Progress| {
+        let mut report = |progress: crate::monitor::Progress| {
             host.is_some_and(|Progress { function, user }| {
                 // SAFETY: scmk_set_progress makes the caller promise a function of this type that
                 // may be called with `user` on the thread that fits, which is this one.

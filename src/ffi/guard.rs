@@ -7,8 +7,8 @@
 use super::handle::{self, Entry, State, scmk_model};
 use super::status::{self, SCMK_OK, scmk_status};
 use crate::error::{Error, Result};
+use crate::monitor::Control;
 use crate::panics;
-use crate::solver::Control;
 use std::cell::RefCell;
 
 thread_local! {

@@ -3,7 +3,7 @@
 
 use crate::error::{Error, Result};
 use crate::model::Model;
-use crate::solver::Control;
+use crate::monitor::Control;
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};

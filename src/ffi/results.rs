@@ -78,7 +78,7 @@ pub unsafe extern "C" fn scmk_embedding(
     len: usize,
 ) -> scmk_status {
     guard::on_model(model, |state, _| {
-        let values = state.model.result()?.embedding.values();
+        let values = state.model.part("embedding", |fit| fit.embedding.as_ref())?.values();
         // SAFETY: the caller promises len elements at out, used by nobody else.
         unsafe { Output::new("out", out, len, values.len()) }?.fill(values.iter().copied());
         Ok(())
@@ -97,7 +97,7 @@ pub unsafe extern "C" fn scmk_similarity(
     len: usize,
 ) -> scmk_status {
     guard::on_model(model, |state, _| {
-        let similarity = &state.model.result()?.similarity;
+        let similarity = state.model.part("similarity", |fit| fit.similarity.as_ref())?;
         let samples = similarity.samples();
         // SAFETY: the caller promises len elements at out, used by nobody else.
         let out = unsafe { Output::new("out", out, len, samples * samples) }?.filled(0.0);
@@ -125,7 +125,7 @@ pub unsafe extern "C" fn scmk_similarity_csc(
     nnz: usize,
 ) -> scmk_status {
     guard::on_model(model, |state, _| {
-        let columns = state.model.result()?.similarity.columns();
+        let columns = state.model.part("similarity", |fit| fit.similarity.as_ref())?.columns();
         let ends: Vec<usize> = columns
             .iter()
             .scan(0, |end, column| {

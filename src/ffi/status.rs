@@ -57,7 +57,7 @@ pub(super) fn of(error: &Error) -> scmk_status {
         Error::Asymmetric { .. } => SCMK_E_ASYMMETRIC,
         Error::NotPsd { .. } => SCMK_E_NOT_PSD,
         Error::Degenerate { .. } => SCMK_E_DEGENERATE,
-        Error::State(_) => SCMK_E_STATE,
+        Error::State(_) | Error::Absent { .. } => SCMK_E_STATE,
         Error::Busy => SCMK_E_BUSY,
         Error::OutOfMemory { .. } => SCMK_E_OUT_OF_MEMORY,
         Error::Threads { .. } => SCMK_E_THREADS,

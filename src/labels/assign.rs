@@ -3,7 +3,7 @@
 use crate::matrix::Matrix;
 
 /// Gives each sample the column of its largest score, the first on ties.
-pub(super) fn best_columns(scores: &Matrix, labels: &mut [usize]) {
+pub(crate) fn best_columns(scores: &Matrix, labels: &mut [usize]) {
     // A block of running maxima stays in the cache while the columns pass by, and the
     // branchless inner loop is vectorised.
     const BLOCK: usize = 256;
@@ -24,7 +24,7 @@ pub(super) fn best_columns(scores: &Matrix, labels: &mut [usize]) {
 /// Fills each empty cluster, in order, with the sample whose move costs least, the first on
 /// ties, among the clusters of at least two. `cost(sample, from, to)` may be negative. There
 /// must be at least as many samples as clusters.
-pub(super) fn fill_empty(
+pub(crate) fn fill_empty(
     labels: &mut [usize],
     clusters: usize,
     cost: impl Fn(usize, usize, usize) -> f64,

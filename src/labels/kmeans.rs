@@ -4,13 +4,12 @@
 //! does not depend on how restarts are spread over threads.
 
 use super::assign::{best_columns, fill_empty};
+use super::spread;
 use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::memory;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Par};
-use rand_xoshiro::rand_core::{RngCore, SeedableRng};
-use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 use rayon::prelude::*;
 
 const MAX_SWEEPS: usize = 300;
@@ -35,17 +34,20 @@ pub(crate) fn cluster(
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<Clustering> {
     let points = Points::new(points)?;
-    // Hashed, so that neighbouring seeds do not share the streams of their restarts.
-    let key = SplitMix64::seed_from_u64(seed).next_u64();
     let best = (0..restarts.max(1) as u64)
         .into_par_iter()
         .map(|restart| {
             if restart > 0 && stop() {
                 return Ok(None);
             }
-            let mut rng = Xoshiro256PlusPlus::seed_from_u64(key ^ restart);
-            let centres = points.spread(clusters, &mut rng, stop)?;
-            points.descend(centres, stop).map(Some)
+            let chosen = spread::centres(
+                points.values.rows(),
+                clusters,
+                &mut spread::stream(seed, restart),
+                stop,
+                |centre, nearest, distances| points.approach(centre, nearest, distances),
+            )?;
+            points.descend(points.at(&chosen)?, stop).map(Some)
         })
         .try_reduce(
             || None,
@@ -84,46 +86,12 @@ impl Points {
         Ok(Self { values, norms })
     }
 
-    /// Greedy k-means++: each next centre is, of a few points drawn in proportion to their
-    /// squared distance from the centres so far, the one that brings the points closest.
-    ///
-    /// Centres that cannot be had, because every point coincides with one already or because
-    /// of `stop`, are copies of the first; the clusters they leave empty are filled later.
-    fn spread(
-        &self,
-        clusters: usize,
-        rng: &mut Xoshiro256PlusPlus,
-        stop: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Matrix> {
-        let samples = self.values.rows();
-        let draws = 2 + (clusters as f64).ln() as usize;
-        let first = ((uniform(rng) * samples as f64) as usize).min(samples - 1);
-        let mut chosen = vec![first; clusters];
-        let mut nearest = memory::filled(samples, f64::INFINITY, "k-means")?;
-        let mut candidate = memory::filled(samples, 0.0, "k-means")?;
-        let mut best = memory::filled(samples, 0.0, "k-means")?;
-        let mut potential = self.approach(first, &nearest, &mut candidate);
-        std::mem::swap(&mut nearest, &mut candidate);
-        for slot in &mut chosen[1..] {
-            if potential == 0.0 || stop() {
-                break;
-            }
-            let mut least = f64::INFINITY;
-            for _ in 0..draws {
-                let drawn = draw(&nearest, uniform(rng) * potential);
-                let sum = self.approach(drawn, &nearest, &mut candidate);
-                if sum < least {
-                    (*slot, least) = (drawn, sum);
-                    std::mem::swap(&mut best, &mut candidate);
-                }
-            }
-            potential = least;
-            std::mem::swap(&mut nearest, &mut best);
-        }
-        let mut centres = Matrix::zeros(clusters, self.values.cols(), "k-means")?;
+    /// Centres at the chosen points.
+    fn at(&self, chosen: &[usize]) -> Result<Matrix> {
+        let mut centres = Matrix::zeros(chosen.len(), self.values.cols(), "k-means")?;
         for j in 0..self.values.cols() {
             let column = self.values.col(j);
-            centres.col_mut(j).iter_mut().zip(&chosen).for_each(|(v, &point)| *v = column[point]);
+            centres.col_mut(j).iter_mut().zip(chosen).for_each(|(v, &point)| *v = column[point]);
         }
         Ok(centres)
     }
@@ -204,30 +172,13 @@ impl Points {
     }
 }
 
-fn uniform(rng: &mut Xoshiro256PlusPlus) -> f64 {
-    (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64
-}
-
-/// The index at which the running sum of `weights` exceeds `target`.
-fn draw(weights: &[f64], target: f64) -> usize {
-    let mut sum = 0.0;
-    let mut last = 0;
-    for (index, &weight) in weights.iter().enumerate() {
-        if weight > 0.0 {
-            sum += weight;
-            last = index;
-            if sum > target {
-                break;
-            }
-        }
-    }
-    last
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::labels::spread::uniform;
     use crate::threads;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use rand_xoshiro::rand_core::SeedableRng;
 
     fn random_points(samples: usize, dims: usize, seed: u64) -> Matrix {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);

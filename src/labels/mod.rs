@@ -3,16 +3,18 @@
 //! All of them give every cluster at least one sample, and number the clusters by first
 //! occurrence.
 
-mod assign;
+pub(crate) mod assign;
 pub(crate) mod kmeans;
 mod polar;
 mod qr;
 mod rotation;
+pub(crate) mod spread;
 
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::memory;
 use crate::options::Labels;
+use crate::problem::Problem;
 use std::collections::HashMap;
 
 /// Reads `clusters` clusters from the rows of an n×c embedding.
@@ -54,6 +56,16 @@ pub(crate) fn read(
     labels.extend(found.into_iter().map(|label| label as i32));
     canonical(&mut labels);
     Ok(labels)
+}
+
+/// Reads the labels of an embedding the way the options ask for.
+pub(crate) fn of_embedding(embedding: &Matrix, problem: Problem<'_, '_>) -> Result<Vec<i32>> {
+    let Problem { clusters, options, monitor, .. } = problem;
+    // A fit that was stopped still owes the labels of its iterate: one start has to do.
+    let stopped = monitor.stop().is_some();
+    let restarts = if stopped { 1 } else { options.restarts };
+    let stop = || !stopped && monitor.stop().is_some();
+    read(embedding, clusters, options.labels, restarts, options.seed, &stop)
 }
 
 /// Renumbers labels from 0 by first occurrence; any values may come in.

@@ -65,6 +65,14 @@ impl Column {
         self.values.iter().filter(|&&v| v != 0.0).count()
     }
 
+    fn try_clone(&self) -> Result<Self> {
+        let mut rows = memory::with_capacity(self.rows.len(), "similarity")?;
+        rows.extend_from_slice(&self.rows);
+        let mut values = memory::with_capacity(self.values.len(), "similarity")?;
+        values.extend_from_slice(&self.values);
+        Ok(Self { rows, values })
+    }
+
     /// Writes the column into `dense`, zeros included.
     pub fn scatter(&self, dense: &mut [f64]) {
         if self.rows.is_empty() && !self.values.is_empty() {
@@ -88,6 +96,15 @@ impl Similarity {
     /// The graph with these columns.
     pub fn from_columns(columns: Vec<Column>) -> Self {
         Self { columns }
+    }
+
+    /// A copy, if there is memory for it.
+    pub(crate) fn try_clone(&self) -> Result<Self> {
+        let mut columns = memory::with_capacity(self.columns.len(), "similarity")?;
+        for column in &self.columns {
+            columns.push(column.try_clone()?);
+        }
+        Ok(Self { columns })
     }
 
     /// The columns, one for each sample.

@@ -6,10 +6,10 @@
 
 use super::eigen::{self, Block};
 use super::graph::{Graph, Laplacian, Parts};
-use super::monitor::{Monitor, Step};
 use super::ward;
 use crate::error::Result;
 use crate::matrix::Matrix;
+use crate::monitor::{Monitor, Step};
 
 /// Residual of an eigenvector, relative to the largest degree, while Z still moves. Eigenvalues
 /// are accurate to its square, so the objective is exact already.
@@ -20,7 +20,7 @@ pub(crate) const AT_THE_END: f64 = 1e-10;
 
 /// An embedding of the samples in c dimensions.
 pub(crate) struct Embedding {
-    /// n×c: P, or the normalised one with rows of unit length.
+    /// n×c with orthonormal columns.
     pub(crate) vectors: Matrix,
     /// Connected parts of the graph.
     pub(crate) components: usize,
@@ -39,8 +39,18 @@ pub(crate) struct Embedding {
 pub(crate) enum Kind {
     /// L = D − S as the model has it.
     Model,
-    /// The symmetric normalised one, rows of the embedding scaled to unit length.
+    /// The symmetric normalised one.
     Normalized,
+}
+
+/// How to embed.
+#[derive(Clone, Copy)]
+pub(crate) struct Way {
+    pub(crate) kind: Kind,
+    /// Residual of an eigenvector relative to the largest degree.
+    pub(crate) tolerance: f64,
+    /// By a dense decomposition, not by the iteration.
+    pub(crate) dense: bool,
 }
 
 /// Embeds the samples; `None` when the monitor asked to stop.
@@ -48,8 +58,7 @@ pub(crate) fn solve(
     graph: &Graph,
     clusters: usize,
     kernel: &Matrix,
-    kind: Kind,
-    tolerance: f64,
+    Way { kind, tolerance, dense }: Way,
     warm: Option<&Block>,
     monitor: &Monitor<'_>,
 ) -> Result<Option<Embedding>> {
@@ -61,7 +70,7 @@ pub(crate) fn solve(
     if components >= clusters {
         let groups =
             if components == clusters { parts } else { ward::merge(&parts, clusters, kernel)? };
-        indicators(&groups, kind, &mut vectors);
+        indicators(graph, &groups, kind, &mut vectors);
         let (value, residual) = (0.0, 0.0);
         return Ok(Some(Embedding {
             vectors,
@@ -77,7 +86,7 @@ pub(crate) fn solve(
     for i in 0..n {
         vectors.col_mut(parts.of[i] as usize)[i] = laplacian.null_entry(i);
     }
-    let (value, residual, basis) = if dense_is_faster(n, wanted) {
+    let (value, residual, basis) = if dense {
         let (values, all) = eigen::decompose(laplacian.dense()?.view())?;
         // The first vectors of the decomposition span the null space, which is known exactly.
         for k in components..clusters {
@@ -95,30 +104,28 @@ pub(crate) fn solve(
         }
         (pairs.values.iter().sum(), pairs.residual, Some(pairs.vectors))
     };
-    if kind == Kind::Normalized {
-        unit_rows(&mut vectors);
-    }
     Ok(Some(Embedding { vectors, components, groups: None, value, residual, basis }))
 }
 
 /// Whether a dense decomposition takes less time than the iteration. Measured: at n = 400 it takes
 /// 22 ms, at n = 840 some 0.2 s, and grows with n³. It cannot be interrupted, hence the bound.
 pub(crate) fn dense_is_faster(samples: usize, wanted: usize) -> bool {
-    samples <= 512 || samples <= 1500 && samples < 10 * wanted
+    samples <= 512 || samples <= MOST_DENSE && samples < 10 * wanted
 }
 
-fn indicators(groups: &Parts, kind: Kind, vectors: &mut Matrix) {
-    let mut sizes = vec![0.0f64; groups.count];
-    groups.of.iter().for_each(|&group| sizes[group as usize] += 1.0);
+/// The most samples for which a decomposition that cannot be interrupted is short enough.
+pub(crate) const MOST_DENSE: usize = 1500;
+
+/// The vectors of the null space that the groups span.
+fn indicators(graph: &Graph, groups: &Parts, kind: Kind, vectors: &mut Matrix) {
+    let laplacian = Laplacian::new(graph, groups, kind == Kind::Normalized);
     for (i, &group) in groups.of.iter().enumerate() {
-        vectors.col_mut(group as usize)[i] = match kind {
-            Kind::Model => 1.0 / sizes[group as usize].sqrt(),
-            Kind::Normalized => 1.0,
-        };
+        vectors.col_mut(group as usize)[i] = laplacian.null_entry(i);
     }
 }
 
-fn unit_rows(vectors: &mut Matrix) {
+/// Scales each row to unit length: what spectral clustering reads labels from.
+pub(crate) fn unit_rows(vectors: &mut Matrix) {
     for i in 0..vectors.rows() {
         let norm = (0..vectors.cols()).map(|k| vectors.get(i, k).powi(2)).sum::<f64>().sqrt();
         if norm > 0.0 {
@@ -131,7 +138,7 @@ fn unit_rows(vectors: &mut Matrix) {
 mod tests {
     use super::*;
     use crate::matrix::{Column, Similarity};
-    use crate::solver::monitor;
+    use crate::monitor;
 
     #[test]
     fn more_parts_than_clusters_are_merged_into_an_optimal_p() {
@@ -154,7 +161,8 @@ mod tests {
         let similarity = Similarity::from_columns(columns);
         let embedding = monitor::idle(|monitor| {
             let graph = Graph::new(&similarity).unwrap();
-            solve(&graph, 2, &kernel, Kind::Model, AT_THE_END, None, monitor).unwrap().unwrap()
+            let way = Way { kind: Kind::Model, tolerance: AT_THE_END, dense: true };
+            solve(&graph, 2, &kernel, way, None, monitor).unwrap().unwrap()
         });
         assert_eq!(embedding.components, 4);
         assert_eq!(embedding.groups.unwrap().of, [0, 0, 1, 1, 0, 0, 1, 1]);

@@ -36,6 +36,21 @@ impl Graph {
         } else {
             Weights::Sparse(sparse_weights(similarity, nnz)?)
         };
+        Self::of_weights(weights)
+    }
+
+    /// The graph of a symmetric matrix of affinities, none of which is negative. The diagonal is
+    /// cleared: no sample is its own neighbour.
+    pub(crate) fn of_affinities(mut affinities: Matrix) -> Result<Self> {
+        (0..affinities.cols()).for_each(|i| affinities.col_mut(i)[i] = 0.0);
+        Self::of_weights(Weights::Dense(affinities))
+    }
+
+    fn of_weights(weights: Weights) -> Result<Self> {
+        let n = match &weights {
+            Weights::Dense(weights) => weights.cols(),
+            Weights::Sparse(weights) => weights.lines(),
+        };
         let mut degrees = memory::filled(n, 0.0, "degrees")?;
         degrees.par_iter_mut().enumerate().for_each(|(i, degree)| {
             *degree = match &weights {
@@ -48,6 +63,11 @@ impl Graph {
 
     pub(crate) fn samples(&self) -> usize {
         self.degrees.len()
+    }
+
+    /// The sum of the weights of each sample's edges.
+    pub(crate) fn degrees(&self) -> &[f64] {
+        &self.degrees
     }
 
     /// Connected parts, numbered by first occurrence, by union–find.
@@ -100,6 +120,15 @@ pub(crate) struct Parts {
     /// The part of each sample; parts are numbered by first occurrence.
     pub(crate) of: Vec<u32>,
     pub(crate) count: usize,
+}
+
+impl Parts {
+    /// The parts as labels.
+    pub(crate) fn labels(&self) -> Result<Vec<i32>> {
+        let mut labels = memory::with_capacity(self.of.len(), "labels")?;
+        labels.extend(self.of.iter().map(|&part| part as i32));
+        Ok(labels)
+    }
 }
 
 fn dense_weights(similarity: &Similarity) -> Result<Matrix> {

@@ -58,13 +58,7 @@ impl<'k, 'a> Mixture<'k, 'a> {
     /// Mixes the kernels with `weights` into `mixed`.
     pub(crate) fn mix(&self, weights: &[f64], alpha: f64, mixed: &mut Mixed) -> Result<()> {
         let n = self.samples;
-        // Coefficients relative to the largest contribution: sums of kernels as large as 1e300
-        // or as small as 1e-300 neither overflow nor vanish.
-        let contribution = |i: usize| weights[i] * (self.scales[i] * self.kernels[i].largest());
-        let top = (0..self.kernels.len()).map(contribution).fold(0.0, f64::max);
-        let coefficients: Vec<f64> = (0..self.kernels.len())
-            .map(|i| contribution(i) / top / self.kernels[i].largest())
-            .collect();
+        let (coefficients, top) = self.coefficients(weights);
         let blocks = n.div_ceil(BLOCK);
         let mut means = memory::filled(n, 0.0, "column means")?;
         let mut largest = memory::filled(blocks, 0.0f64, "block maxima")?;
@@ -77,7 +71,7 @@ impl<'k, 'a> Mixture<'k, 'a> {
             .enumerate()
             .for_each(|(block, ((panel, means), largest))| {
                 panel.fill(0.0);
-                self.add_columns(block * BLOCK, panel, &coefficients);
+                self.add_columns(block * BLOCK, panel, &coefficients, vector::axpy);
                 for (column, mean) in panel.chunks_exact(n).zip(means) {
                     *mean = vector::sum(column) / n as f64;
                 }
@@ -109,22 +103,57 @@ impl<'k, 'a> Mixture<'k, 'a> {
         Ok(())
     }
 
-    /// panel += the columns from `first` on of Σ coefficient·kernel.
-    fn add_columns(&self, first: usize, panel: &mut [f64], coefficients: &[f64]) {
+    /// The factor of each kernel in Σ w_i K^i, relative to the largest contribution, and that:
+    /// sums of kernels as large as 1e300 or as small as 1e-300 neither overflow nor vanish.
+    fn coefficients(&self, weights: &[f64]) -> (Vec<f64>, f64) {
+        let contribution = |i: usize| weights[i] * (self.scales[i] * self.kernels[i].largest());
+        let top = (0..self.kernels.len()).map(contribution).fold(0.0, f64::max);
+        let coefficients = (0..self.kernels.len())
+            .map(|i| contribution(i) / top / self.kernels[i].largest())
+            .collect();
+        (coefficients, top)
+    }
+
+    /// The kernels as affinities: mixed but not centred, divided by a common factor, which is
+    /// returned too. Negative entries of a kernel count as zero.
+    pub(crate) fn affinities(&self, weights: &[f64]) -> Result<(Matrix, f64)> {
+        let n = self.samples;
+        let (coefficients, top) = self.coefficients(weights);
+        let mut out = Matrix::zeros(n, n, "affinities")?;
+        out.values_mut().par_chunks_mut(BLOCK * n).enumerate().for_each(|(block, panel)| {
+            self.add_columns(block * BLOCK, panel, &coefficients, vector::axpy_positive);
+        });
+        Ok((out, top))
+    }
+
+    /// The kernel `k` and the factor that the option `normalize` gives it.
+    pub(crate) fn kernel(&self, k: usize) -> (&'k Kernel<'a>, f64) {
+        (&self.kernels[k], self.scales[k])
+    }
+
+    /// panel += the columns from `first` on of Σ coefficient·kernel, each added by `add`.
+    fn add_columns(
+        &self,
+        first: usize,
+        panel: &mut [f64],
+        coefficients: &[f64],
+        add: fn(f64, &[f64], &mut [f64]),
+    ) {
         let n = self.samples;
         let width = panel.len() / n;
         for (kernel, &coefficient) in self.kernels.iter().zip(coefficients) {
             if kernel.is_exactly_symmetric() {
                 for (j, column) in panel.chunks_exact_mut(n).enumerate() {
-                    vector::axpy(coefficient, kernel.col(first + j), column);
+                    add(coefficient, kernel.col(first + j), column);
                 }
                 continue;
             }
             for i in 0..n {
                 let row = &kernel.col(i)[first..first + width];
                 for (j, transposed) in row.iter().enumerate() {
-                    let both = kernel.col(first + j)[i] + transposed;
-                    panel[i + j * n] += 0.5 * coefficient * both;
+                    let mean = 0.5 * (kernel.col(first + j)[i] + transposed);
+                    let entry = i + j * n;
+                    add(coefficient, &[mean], &mut panel[entry..=entry]);
                 }
             }
         }

@@ -8,30 +8,28 @@
 //! Each of the three steps is an exact minimisation, so the objective never rises.
 
 mod eigen;
-mod embedding;
-mod graph;
-mod mixture;
-mod monitor;
+pub(crate) mod embedding;
+pub(crate) mod graph;
+pub(crate) mod mixture;
 mod similarity;
 mod ward;
-mod weights;
+pub(crate) mod weights;
 
-pub use monitor::{Control, Progress, ProgressFn, Step};
-
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::labels;
-use crate::matrix::{Column, Kernel, Matrix, Similarity};
+use crate::matrix::{Column, Matrix, Similarity};
 use crate::memory;
+use crate::monitor::Step;
 use crate::options::{self, Options};
+use crate::problem::{Problem, timed};
 use crate::result::{Fit, Outcome, Seconds};
 use crate::threads;
 use eigen::Block;
-use embedding::{AT_THE_END, Embedding, Kind, WHILE_MOVING};
+use embedding::{AT_THE_END, Embedding, Kind, WHILE_MOVING, Way};
 use graph::{Graph, Parts};
 use mixture::{Mixed, Mixture};
-use monitor::{Monitor, Report};
 use similarity::{Quadratic, Update};
-use std::time::Instant;
+use weights::HALF;
 
 /// α relative to max|K_w| + α below which it is lost in the rounding of the kernel.
 const LEAST_ALPHA: f64 = 1e-13;
@@ -46,32 +44,9 @@ pub(crate) fn memory_required(samples: usize, clusters: usize, options: &Options
     samples.saturating_mul(squares * samples + panels + vectors).saturating_mul(size_of::<f64>())
 }
 
-/// Fits the model to `kernels`, of which there is at least one.
-pub(crate) fn fit(
-    kernels: &[Kernel<'_>],
-    clusters: usize,
-    options: &Options,
-    control: &Control,
-    progress: Option<ProgressFn<'_>>,
-) -> Result<Fit> {
-    let samples = kernels[0].samples();
-    let memory_required = memory_required(samples, clusters, options);
-    if options.memory_limit > 0 && memory_required > options.memory_limit {
-        let what = "a fit, more than the option memory_limit allows";
-        return Err(Error::OutOfMemory { bytes: memory_required, what });
-    }
-    let threads = threads::count(options.threads);
-    let started = Instant::now();
-    let mut fit =
-        monitor::monitored(threads, options.time_limit, control, progress, |monitor, report| {
-            let mixture = Mixture::new(kernels, options.normalize);
-            let seconds = Seconds::default();
-            Solver { mixture, clusters, options, monitor, report, seconds }.run()
-        })??;
-    fit.seconds.total = started.elapsed().as_secs_f64();
-    fit.threads = threads;
-    fit.memory_required = memory_required;
-    Ok(fit)
+/// Fits the model. It starts from scratch, or from the result of an earlier fit.
+pub(crate) fn fit(problem: Problem<'_, '_>, earlier: Option<&Fit>) -> Result<Fit> {
+    Solver { problem, mixture: problem.mixture(), seconds: Seconds::default() }.run(earlier)
 }
 
 /// A complete iterate: what is left when the fit stops.
@@ -84,45 +59,37 @@ struct Iterate {
 }
 
 struct Solver<'s, 'a> {
+    problem: Problem<'s, 'a>,
     mixture: Mixture<'s, 'a>,
-    clusters: usize,
-    options: &'s Options,
-    monitor: &'s Monitor<'s>,
-    report: Report<'s>,
     seconds: Seconds,
 }
 
-/// Runs a step and adds its time to the clock.
-macro_rules! timed {
-    ($clock:expr, $step:expr) => {{
-        let started = Instant::now();
-        let result = $step;
-        $clock += started.elapsed().as_secs_f64();
-        result
-    }};
-}
-
 impl Solver<'_, '_> {
-    fn run(mut self) -> Result<Fit> {
+    fn run(mut self, earlier: Option<&Fit>) -> Result<Fit> {
         let mut mixed = Mixed::new(self.mixture.samples())?;
-        let mut weights = weights::equal(self.mixture.kernels());
+        let mut weights = match earlier {
+            Some(earlier) => earlier.weights.clone(),
+            None => weights::equal(self.mixture.kernels(), HALF),
+        };
         timed!(self.seconds.weights, self.mix(&weights, &mut mixed))?;
 
         // Pure self-expression (β = 0) with equal weights is the start: the same input gives
         // the same answer, which a random Z would not.
-        let mut now = match self.iterate(None, &mut weights, &mut mixed)? {
-            Some((start, _)) => start,
-            None => {
-                let nothing = self.nothing(weights)?;
-                return self.finish(nothing, Vec::new(), &mixed, None);
-            }
+        let start = match earlier.and_then(|earlier| earlier.similarity.as_ref()) {
+            Some(similarity) => self.resume(similarity, &weights, &mixed)?,
+            None => self.iterate(None, &mut weights, &mut mixed)?.map(|(start, _)| start),
         };
-        let mut trace = memory::with_capacity(self.options.max_iterations.min(1024), "trace")?;
+        let Some(mut now) = start else {
+            let nothing = self.nothing(weights)?;
+            return self.finish(nothing, Vec::new(), &mixed, None);
+        };
+        let mut trace =
+            memory::with_capacity(self.problem.options.max_iterations.min(1024), "trace")?;
         let outcome = loop {
-            if let Some(outcome) = self.monitor.stop() {
+            if let Some(outcome) = self.problem.monitor.stop() {
                 break outcome;
             }
-            if trace.len() >= self.options.max_iterations {
+            if trace.len() >= self.problem.options.max_iterations {
                 break Outcome::IterationLimit;
             }
             let Some((next, change)) = self.iterate(Some(&now), &mut weights, &mut mixed)? else {
@@ -133,16 +100,36 @@ impl Solver<'_, '_> {
                 break Outcome::Converged;
             }
             let fall = now.objective - next.objective;
-            let settled = fall <= self.options.tolerance * next.objective.abs()
-                && change <= self.options.tolerance;
+            let settled = fall <= self.problem.options.tolerance * next.objective.abs()
+                && change <= self.problem.options.tolerance;
             now = next;
             trace.push(now.objective);
-            (self.report)(self.monitor.complete_iteration(trace.len(), now.objective));
+            (self.problem.report)(
+                self.problem.monitor.complete_iteration(trace.len(), now.objective),
+            );
             if settled {
                 break Outcome::Converged;
             }
         };
         self.finish(now, trace, &mixed, Some(outcome))
+    }
+
+    /// The iterate an earlier fit ended with. Its objective is that of other options: unknown.
+    fn resume(
+        &mut self,
+        similarity: &Similarity,
+        weights: &[f64],
+        mixed: &Mixed,
+    ) -> Result<Option<Iterate>> {
+        let similarity = similarity.try_clone()?;
+        let step = timed!(
+            self.seconds.embedding,
+            self.embedding_step(&similarity, (Kind::Model, WHILE_MOVING), None, mixed)
+        );
+        let objective = f64::INFINITY;
+        let gap = f64::INFINITY;
+        let weights = weights.to_vec();
+        Ok(step?.map(|embedding| Iterate { similarity, weights, embedding, objective, gap }))
     }
 
     /// One outer iteration from `before`, or the start: Z, then w and K_w, then P. Also returns
@@ -153,17 +140,20 @@ impl Solver<'_, '_> {
         weights: &mut Vec<f64>,
         mixed: &mut Mixed,
     ) -> Result<Option<(Iterate, f64)>> {
-        let pull =
-            before.map(|before| &before.embedding.vectors).filter(|_| self.options.beta > 0.0);
+        let pull = before
+            .map(|before| &before.embedding.vectors)
+            .filter(|_| self.problem.options.beta > 0.0);
         let problem = Quadratic {
             kernel: &mixed.kernel,
-            alpha: (self.options.alpha / mixed.unit).max(LEAST_ALPHA),
-            pull: pull.map(|embedding| (self.options.beta / mixed.unit, embedding)),
-            tolerance: self.options.kkt_tolerance,
+            alpha: (self.problem.options.alpha / mixed.unit).max(LEAST_ALPHA),
+            pull: pull.map(|embedding| (self.problem.options.beta / mixed.unit, embedding)),
+            tolerance: self.problem.options.kkt_tolerance,
         };
         let earlier = before.map(|before| &before.similarity);
-        let step =
-            timed!(self.seconds.similarity, similarity::solve(&problem, earlier, self.monitor));
+        let step = timed!(
+            self.seconds.similarity,
+            similarity::solve(&problem, earlier, self.problem.monitor)
+        );
         let Some(update) = step? else { return Ok(None) };
         let Update { similarity, gap, .. } = update;
 
@@ -176,8 +166,9 @@ impl Solver<'_, '_> {
         );
         let Some(embedding) = step? else { return Ok(None) };
 
-        let objective =
-            fidelity + self.options.alpha * update.norm2 + self.options.beta * embedding.value;
+        let objective = fidelity
+            + self.problem.options.alpha * update.norm2
+            + self.problem.options.beta * embedding.value;
         // Relative to the off-diagonal part, the only one that reaches L: at small α the
         // diagonal is nearly all of Z and would hide any change.
         let size2 = update.off_diagonal2.max(1e-24 * update.norm2);
@@ -187,8 +178,8 @@ impl Solver<'_, '_> {
     }
 
     fn mix(&self, weights: &[f64], mixed: &mut Mixed) -> Result<()> {
-        self.monitor.begin(Step::Weights, 1);
-        self.mixture.mix(weights, self.options.alpha, mixed)
+        self.problem.monitor.begin(Step::Weights, 1);
+        self.mixture.mix(weights, self.problem.options.alpha, mixed)
     }
 
     /// Updates w and K_w for Z; returns Tr(K_w − 2K_wZ + ZᵀK_wZ).
@@ -198,10 +189,10 @@ impl Solver<'_, '_> {
         weights: &mut Vec<f64>,
         mixed: &mut Mixed,
     ) -> Result<f64> {
-        self.monitor.begin(Step::Weights, 1);
+        self.problem.monitor.begin(Step::Weights, 1);
         let costs = self.mixture.costs(similarity)?;
-        if self.options.learn_weights && costs.len() > 1 {
-            *weights = weights::optimal(&costs);
+        if self.problem.options.learn_weights && costs.len() > 1 {
+            *weights = weights::optimal(&costs, HALF);
             self.mix(weights, mixed)?;
         }
         Ok(weights.iter().zip(&costs).map(|(w, h)| w * h).sum())
@@ -215,8 +206,10 @@ impl Solver<'_, '_> {
         mixed: &Mixed,
     ) -> Result<Option<Embedding>> {
         let graph = Graph::new(similarity)?;
-        let (clusters, kernel) = (self.clusters, &mixed.kernel);
-        embedding::solve(&graph, clusters, kernel, kind, tolerance, warm, self.monitor)
+        let (clusters, kernel) = (self.problem.clusters, &mixed.kernel);
+        let dense = embedding::dense_is_faster(graph.samples(), clusters);
+        let way = Way { kind, tolerance, dense };
+        embedding::solve(&graph, clusters, kernel, way, warm, self.problem.monitor)
     }
 
     /// What a fit leaves that was stopped before its first iterate was complete: Z = I and the
@@ -227,8 +220,8 @@ impl Solver<'_, '_> {
         for i in 0..n {
             columns.push(Column::unit(i)?);
         }
-        let mut vectors = Matrix::zeros(n, self.clusters, "embedding")?;
-        (0..self.clusters).for_each(|k| vectors.col_mut(k)[k] = 1.0);
+        let mut vectors = Matrix::zeros(n, self.problem.clusters, "embedding")?;
+        (0..self.problem.clusters).for_each(|k| vectors.col_mut(k)[k] = 1.0);
         let groups = Parts { of: memory::filled(n, 0, "labels")?, count: 1 };
         Ok(Iterate {
             similarity: Similarity::from_columns(columns),
@@ -241,7 +234,7 @@ impl Solver<'_, '_> {
                 residual: 0.0,
                 basis: None,
             },
-            objective: self.options.alpha * n as f64,
+            objective: self.problem.options.alpha * n as f64,
             gap: f64::INFINITY,
         })
     }
@@ -254,14 +247,15 @@ impl Solver<'_, '_> {
         mixed: &Mixed,
         outcome: Option<Outcome>,
     ) -> Result<Fit> {
-        let outcome = outcome.or_else(|| self.monitor.stop()).unwrap_or(Outcome::Cancelled);
+        let outcome = outcome.or_else(|| self.problem.monitor.stop()).unwrap_or(Outcome::Cancelled);
         let Iterate { similarity, weights, mut embedding, objective, gap } = last;
-        let kind = match self.options.embedding {
+        let kind = match self.problem.options.embedding {
             options::Embedding::Model => Kind::Model,
             options::Embedding::Normalized => Kind::Normalized,
         };
         // Settles the last digits of P, or embeds anew. A fit that was stopped keeps what it has.
-        if self.monitor.stop().is_none() && (embedding.residual > AT_THE_END || kind != Kind::Model)
+        if self.problem.monitor.stop().is_none()
+            && (embedding.residual > AT_THE_END || kind != Kind::Model)
         {
             let warm = embedding.basis.as_ref().filter(|_| kind == Kind::Model);
             let step = timed!(
@@ -270,38 +264,27 @@ impl Solver<'_, '_> {
             );
             embedding = step?.unwrap_or(embedding);
         }
-        self.monitor.begin(Step::Labels, 1);
+        if kind == Kind::Normalized {
+            embedding::unit_rows(&mut embedding.vectors);
+        }
+        self.problem.monitor.begin(Step::Labels, 1);
         let labels = timed!(self.seconds.labels, self.labels(&embedding))?;
         Ok(Fit {
-            labels,
             weights,
-            similarity,
+            similarity: Some(similarity),
+            kkt_residual: Some(gap),
+            embedding_residual: Some(embedding.residual),
+            components: Some(embedding.components),
+            embedding: Some(embedding.vectors),
             trace,
-            objective,
-            kkt_residual: gap,
-            embedding_residual: embedding.residual,
-            components: embedding.components,
-            embedding: embedding.vectors,
-            outcome,
-            seconds: self.seconds,
-            threads: 0,
-            memory_required: 0,
+            ..Fit::new(labels, objective, outcome, self.seconds)
         })
     }
 
     fn labels(&self, embedding: &Embedding) -> Result<Vec<i32>> {
-        if let Some(groups) = &embedding.groups {
-            let mut labels = memory::with_capacity(groups.of.len(), "labels")?;
-            labels.extend(groups.of.iter().map(|&group| group as i32));
-            return Ok(labels);
+        match &embedding.groups {
+            Some(groups) => groups.labels(),
+            None => labels::of_embedding(&embedding.vectors, self.problem),
         }
-        let Options { labels, mut restarts, seed, .. } = *self.options;
-        // A fit that was stopped still owes the labels of its iterate: one start has to do.
-        let stopped = self.monitor.stop().is_some();
-        if stopped {
-            restarts = 1;
-        }
-        let stop = || !stopped && self.monitor.stop().is_some();
-        labels::read(&embedding.vectors, self.clusters, labels, restarts, seed, &stop)
     }
 }

@@ -10,7 +10,7 @@
 
 use super::{Block, Operator, Pairs, decompose};
 use crate::error::Result;
-use crate::solver::monitor::Monitor;
+use crate::monitor::Monitor;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -233,8 +233,8 @@ fn with_previous(best: MatRef<'_, f64>, previous: Option<&Mat<f64>>) -> Mat<f64>
 mod tests {
     use super::*;
     use crate::matrix::{Column, Similarity};
+    use crate::monitor;
     use crate::solver::graph::{Graph, Laplacian};
-    use crate::solver::monitor;
 
     /// A graph on `copies` disjoint copies of one ring with chords: every eigenvalue of the
     /// Laplacian has at least that multiplicity. A weak link may join the copies.

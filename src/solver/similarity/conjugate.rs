@@ -11,7 +11,7 @@ use super::Quadratic;
 use super::leading::{Face, Leading};
 use crate::error::{Error, Result};
 use crate::memory;
-use crate::solver::monitor::Monitor;
+use crate::monitor::Monitor;
 use crate::vector;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};

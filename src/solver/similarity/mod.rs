@@ -14,10 +14,10 @@ mod conjugate;
 mod face;
 mod leading;
 
-use super::monitor::{Monitor, Step};
 use crate::error::Result;
 use crate::matrix::{Column, Matrix, Similarity};
 use crate::memory;
+use crate::monitor::{Monitor, Step};
 use crate::vector;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, Par};
@@ -261,7 +261,7 @@ impl Block {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solver::monitor;
+    use crate::monitor;
     use rand_xoshiro::Xoshiro256PlusPlus;
     use rand_xoshiro::rand_core::{RngCore, SeedableRng};
 

@@ -1,0 +1,187 @@
+//! Affinity aggregation for spectral clustering (Huang, Chuang and Chen 2012): affinity k enters with
+//! v_k², Σ v = 1. For fixed weights the embedding F holds the smallest eigenvectors of the
+//! Laplacian of Σ v_k² W_k; for a fixed F the weights minimise Σ v_k² Tr(FᵀL_kF).
+//!
+//! With the unnormalised Laplacian (FᵀF = I) both steps are exact and the objective falls by
+//! theory; the weights are then v_k ∝ 1/Tr(FᵀL_kF). With the symmetric one (FᵀDF = I, the
+//! publication's) the weights also obey Σ v_k² Tr(FᵀD_kF) = c. That keeps the trace of FᵀDF and
+//! not FᵀDF itself, so that the next embedding may be worse: the fit then ends with the one before.
+
+use super::kkm::equal;
+use super::spectral::{self, Embedded};
+use crate::error::Result;
+use crate::matrix::{Kernel, Matrix};
+use crate::memory;
+use crate::monitor::Step;
+use crate::options::Laplacian;
+use crate::problem::{Problem, timed};
+use crate::result::{Fit, Outcome, Seconds};
+use crate::solver::mixture::Mixture;
+use crate::solver::weights::{self, HALF};
+use crate::vector;
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, Par};
+use rayon::prelude::*;
+
+/// Columns handled by one task. Fixed, so that results do not depend on the number of threads.
+const BLOCK: usize = 64;
+
+pub(crate) fn fit(problem: Problem<'_, '_>) -> Result<Fit> {
+    let Problem { options, monitor, report, .. } = problem;
+    let mixture = problem.mixture();
+    let mut seconds = Seconds::default();
+    let mut weights = equal(mixture.kernels());
+    let mut next = weights.clone();
+    let mut best: Option<Embedded> = None;
+    let mut trace: Vec<f64> = Vec::new();
+    let outcome = loop {
+        if let Some(outcome) = monitor.stop() {
+            break outcome;
+        }
+        if trace.len() >= options.max_iterations {
+            break Outcome::IterationLimit;
+        }
+        let squares: Vec<f64> = next.iter().map(|v| v * v).collect();
+        let embed = || spectral::embed(problem, &mixture, &squares, best.as_ref());
+        let Some(embedded) = timed!(seconds.embedding, embed())? else { continue };
+        let last = trace.last().copied().unwrap_or(f64::INFINITY);
+        let objective = embedded.objective;
+        if objective > last {
+            break Outcome::Converged;
+        }
+        trace.push(objective);
+        report(monitor.complete_iteration(trace.len(), objective));
+        weights.copy_from_slice(&next);
+        let embedded = best.insert(embedded);
+        let settled = last - objective <= options.tolerance * objective;
+        if settled || !options.learn_weights || weights.len() == 1 || objective == 0.0 {
+            break Outcome::Converged;
+        }
+        monitor.begin(Step::Weights, 1);
+        let costs = timed!(seconds.weights, Costs::new(problem, &mixture, embedded))?;
+        next = match options.laplacian {
+            Laplacian::Unnormalized => {
+                weights::optimal(&costs.cuts, HALF).iter().map(|v| v.sqrt()).collect()
+            }
+            Laplacian::Symmetric => costs.aggregate(&weights),
+        };
+        // An affinity that falls apart into c parts draws the objective to zero, of which no
+        // change is small: its weights settle long before.
+        let moved = weights.iter().zip(&next).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        if moved <= options.tolerance {
+            break Outcome::Converged;
+        }
+    };
+    spectral::finish(problem, best, weights, trace, outcome, seconds)
+}
+
+/// What an embedding F costs in each affinity.
+struct Costs {
+    /// Tr(FᵀL_kF).
+    cuts: Vec<f64>,
+    /// Tr(FᵀD_kF).
+    volumes: Vec<f64>,
+}
+
+impl Costs {
+    fn new(
+        problem: Problem<'_, '_>,
+        mixture: &Mixture<'_, '_>,
+        embedded: &Embedded,
+    ) -> Result<Self> {
+        let n = problem.samples();
+        let mut f = Matrix::zeros(n, problem.clusters, "embedding")?;
+        f.values_mut().copy_from_slice(embedded.embedding.vectors.values());
+        if problem.options.laplacian == Laplacian::Symmetric {
+            // From eigenvectors of the normalised Laplacian to generalised ones.
+            for k in 0..f.cols() {
+                for (value, &degree) in f.col_mut(k).iter_mut().zip(embedded.graph.degrees()) {
+                    *value *= if degree > 0.0 { 1.0 / degree.sqrt() } else { 0.0 };
+                }
+            }
+        }
+        // One product for all kernels, a panel of its columns at a time: |f_i − f_j|²/2 and
+        // |f_i|² are then weighted by each of the kernels.
+        let mut lengths = memory::filled(n, 0.0, "embedding")?;
+        for k in 0..f.cols() {
+            lengths.iter_mut().zip(f.col(k)).for_each(|(length, v)| *length += v * v);
+        }
+        let blocks: Vec<Result<Vec<(f64, f64)>>> = (0..n.div_ceil(BLOCK))
+            .into_par_iter()
+            .map(|block| {
+                let first = block * BLOCK;
+                let width = BLOCK.min(n - first);
+                let mut panel = memory::filled(n * width, 0.0, "embedding product")?;
+                let out = MatMut::from_column_major_slice_mut(&mut panel, n, width);
+                let rows = f.view().subrows(first, width);
+                matmul(out, Accum::Replace, f.view(), rows.transpose(), -1.0, Par::Seq);
+                for (j, column) in panel.chunks_exact_mut(n).enumerate() {
+                    for (value, length) in column.iter_mut().zip(&lengths) {
+                        *value += 0.5 * (length + lengths[first + j]);
+                    }
+                    column[first + j] = 0.0;
+                }
+                let mut affinities = memory::filled(n, 0.0, "affinities")?;
+                let mut parts = |kernel: &Kernel<'_>| {
+                    let mut sums = (0.0, 0.0);
+                    for (j, column) in panel.chunks_exact(n).enumerate() {
+                        affinities.fill(0.0);
+                        vector::axpy_positive(1.0, kernel.col(first + j), &mut affinities);
+                        affinities[first + j] = 0.0;
+                        sums.0 += vector::dot(&affinities, column);
+                        sums.1 += vector::sum(&affinities) * lengths[first + j];
+                    }
+                    sums
+                };
+                Ok(problem.kernels.iter().map(&mut parts).collect())
+            })
+            .collect();
+        let mut costs =
+            Self { cuts: vec![0.0; mixture.kernels()], volumes: vec![0.0; mixture.kernels()] };
+        for block in blocks {
+            for (k, (cut, volume)) in block?.into_iter().enumerate() {
+                let scale = mixture.kernel(k).1 / embedded.unit;
+                costs.cuts[k] += cut * scale;
+                costs.volumes[k] += volume * scale;
+            }
+        }
+        costs.cuts.iter_mut().for_each(|cut| *cut = cut.max(0.0));
+        Ok(costs)
+    }
+
+    /// The weights v ≥ 0 that minimise Σ v_k² cut_k while Σ v_k² volume_k stays as it is and
+    /// Σ v_k at least 1, scaled to Σ v = 1. In u_k² = v_k² volume_k the problem is linear over a
+    /// convex set; its solution has v_k ∝ 1/(volume_k (cut_k/volume_k − λ)) with one unknown λ
+    /// below every ratio, and the sum of v rises as λ falls.
+    fn aggregate(&self, now: &[f64]) -> Vec<f64> {
+        let ratios: Vec<f64> =
+            self.cuts.iter().zip(&self.volumes).map(|(cut, volume)| cut / volume).collect();
+        let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = ratios.iter().copied().fold(0.0, f64::max);
+        let volume: f64 = now.iter().zip(&self.volumes).map(|(v, volume)| v * v * volume).sum();
+        if !(most > least && volume > 0.0 && volume.is_finite()) {
+            return now.to_vec();
+        }
+        // v for λ = least − (most − least)·e^x, with the volume kept.
+        let weights = |x: f64| -> (Vec<f64>, f64) {
+            let below = (most - least) * x.exp();
+            let mut v: Vec<f64> = ratios
+                .iter()
+                .zip(&self.volumes)
+                .map(|(ratio, volume)| 1.0 / (volume * (ratio - least + below)))
+                .collect();
+            let own: f64 = v.iter().zip(&self.volumes).map(|(v, volume)| v * v * volume).sum();
+            v.iter_mut().for_each(|v| *v *= (volume / own).sqrt());
+            let sum = v.iter().sum();
+            (v, sum)
+        };
+        let (mut low, mut high) = (-35.0, 35.0);
+        for _ in 0..80 {
+            let middle = 0.5 * (low + high);
+            *(if weights(middle).1 < 1.0 { &mut low } else { &mut high }) = middle;
+        }
+        let (mut v, sum) = weights(high);
+        v.iter_mut().for_each(|v| *v /= sum);
+        v
+    }
+}

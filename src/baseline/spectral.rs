@@ -1,0 +1,97 @@
+//! What the spectral methods share: kernels as affinities, and an embedding read like theirs.
+//!
+//! Affinities cannot be negative, entries of a kernel can: those count as no affinity.
+
+use crate::error::Result;
+use crate::labels;
+use crate::memory;
+use crate::monitor::Step;
+use crate::options;
+use crate::problem::{Problem, timed};
+use crate::result::{Fit, Outcome, Seconds};
+use crate::solver::embedding::{self, AT_THE_END, Embedding, Kind, MOST_DENSE, Way};
+use crate::solver::graph::Graph;
+use crate::solver::mixture::{Mixed, Mixture};
+
+/// Bytes a fit needs at most beyond the kernels: the affinities, the mixed kernel, a dense
+/// eigendecomposition where that is the way, and eigenvectors.
+pub(crate) fn memory_required(samples: usize, clusters: usize) -> usize {
+    let squares = if samples <= MOST_DENSE { 6 } else { 2 };
+    let vectors = 12 * (clusters + clusters / 8 + 4);
+    samples.saturating_mul(squares * samples + vectors).saturating_mul(size_of::<f64>())
+}
+
+/// The affinity graph for some weights, and its embedding.
+pub(super) struct Embedded {
+    pub(super) graph: Graph,
+    pub(super) embedding: Embedding,
+    /// What the affinities were divided by.
+    pub(super) unit: f64,
+    /// Tr(FᵀLF) of the embedding F.
+    pub(super) objective: f64,
+}
+
+/// The Laplacian the options ask for.
+pub(super) fn kind(problem: Problem<'_, '_>) -> Kind {
+    match problem.options.laplacian {
+        options::Laplacian::Symmetric => Kind::Normalized,
+        options::Laplacian::Unnormalized => Kind::Model,
+    }
+}
+
+/// Embeds Σ (coefficient · kernel); `None` when the monitor asked to stop.
+pub(super) fn embed(
+    problem: Problem<'_, '_>,
+    mixture: &Mixture<'_, '_>,
+    coefficients: &[f64],
+    earlier: Option<&Embedded>,
+) -> Result<Option<Embedded>> {
+    let (affinities, unit) = mixture.affinities(coefficients)?;
+    let graph = Graph::of_affinities(affinities)?;
+    let kind = kind(problem);
+    // Parts in excess of the clusters are merged by their means in the space of the kernel.
+    let mut mixed = Mixed::new(problem.samples())?;
+    mixture.mix(coefficients, 0.0, &mut mixed)?;
+    let warm = earlier.and_then(|earlier| earlier.embedding.basis.as_ref());
+    let (clusters, monitor) = (problem.clusters, problem.monitor);
+    // Kernels are full matrices, often with eigenvalues close together: the iteration took three
+    // times as long for those of BA, 1404 samples.
+    let way = Way { kind, tolerance: AT_THE_END, dense: problem.samples() <= MOST_DENSE };
+    let embedding = embedding::solve(&graph, clusters, &mixed.kernel, way, warm, monitor)?;
+    Ok(embedding.map(|embedding| {
+        let objective = embedding.value * if kind == Kind::Model { unit } else { 1.0 };
+        Embedded { graph, embedding, unit, objective }
+    }))
+}
+
+/// Reads the labels and hands over the result; without an embedding, because the fit was
+/// stopped, there is one cluster.
+pub(super) fn finish(
+    problem: Problem<'_, '_>,
+    last: Option<Embedded>,
+    weights: Vec<f64>,
+    trace: Vec<f64>,
+    outcome: Outcome,
+    mut seconds: Seconds,
+) -> Result<Fit> {
+    problem.monitor.begin(Step::Labels, 1);
+    let outcome = problem.monitor.stop().unwrap_or(outcome);
+    let Some(Embedded { mut embedding, objective, .. }) = last else {
+        let labels = memory::filled(problem.samples(), 0, "labels")?;
+        return Ok(Fit { weights, ..Fit::new(labels, f64::NAN, outcome, seconds) });
+    };
+    embedding::unit_rows(&mut embedding.vectors);
+    let read = || match &embedding.groups {
+        Some(groups) => groups.labels(),
+        None => labels::of_embedding(&embedding.vectors, problem),
+    };
+    let labels = timed!(seconds.labels, read())?;
+    Ok(Fit {
+        weights,
+        trace,
+        embedding_residual: Some(embedding.residual),
+        components: Some(embedding.components),
+        embedding: Some(embedding.vectors),
+        ..Fit::new(labels, objective, outcome, seconds)
+    })
+}
