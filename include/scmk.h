@@ -112,7 +112,8 @@ typedef int32_t scmk_status;
 
  user: as given to scmk_set_progress.
  step: "similarity", "embedding", "weights", "labels", or "iteration" when an outer iteration
- is complete; a static string. iteration: complete outer iterations.
+ is complete; a static string. iteration: complete outer iterations. The methods kkm, rkkm, mkkm
+ and rmkkm count complete restarts instead, and tell the best objective so far.
  fraction: how much of the step is done, from 0 to 1.
  objective: after the last complete iteration; NaN before the first.
 
@@ -181,7 +182,7 @@ typedef int32_t (*scmk_progress_fn)(void *user,
 #define SCMK_E_DEGENERATE -10
 
 /*
- A call out of order: a fit without kernels, a result before a fit.
+ A call out of order: a fit without kernels, a result before a fit, or one the method does not have.
  */
 #define SCMK_E_STATE -11
 
@@ -428,14 +429,16 @@ scmk_status scmk_option_info(size_t index,
 scmk_status scmk_set_progress(scmk_model *model, scmk_progress_fn fn, void *user);
 
 /*
- Fits the model: learns similarity, embedding and weights, and reads the labels. Blocks until
+ Fits the model by the method that the option method names. Method scmk, the default, learns
+ similarity, embedding and weights, and reads the labels. Blocks until
  it is done; the work runs on threads of the library (option threads), which are joined before
  it returns.
 
  A fit that is stopped early, by an iteration or time limit, by scmk_cancel or by the progress
  function, is SCMK_OK with a readable result, its last complete iterate:
- scmk_info_int(model, "outcome", ...) tells. Stopped before there was one, it leaves Z = I, all
- labels 0 and the info iterations 0.
+ scmk_info_int(model, "outcome", ...) tells. Stopped before there was one, scmk, sc and aasc
+ leave all labels 0 and the info iterations 0 (and scmk Z = I); the other methods always
+ complete a first assignment.
 
  Errors: SCMK_E_STATE (no kernel), SCMK_E_OUT_OF_MEMORY, SCMK_E_THREADS, SCMK_E_NOT_PSD (the
  mixed kernel plus alpha is indefinite), SCMK_E_NO_CONVERGENCE; a result of an earlier fit then stays. One thread at a time.
@@ -456,15 +459,19 @@ scmk_status scmk_cancel(scmk_model *model);
 
  out: len elements; len is at least n_samples, and that many are written.
 
- Errors: SCMK_E_STATE (no fit yet, or a kernel or option has changed since),
- SCMK_E_NULL_ARGUMENT, SCMK_E_DIMENSION, SCMK_E_INVALID_ARGUMENT (misaligned). On an error
+ Errors: SCMK_E_STATE (no fit yet, or a kernel or option has changed since, or the method has no
+ such result), SCMK_E_NULL_ARGUMENT, SCMK_E_DIMENSION, SCMK_E_INVALID_ARGUMENT (misaligned). On an error
  nothing is written. One thread at a time.
  */
-scmk_status scmk_labels(const scmk_model *model, int32_t *out, size_t len);
+scmk_status scmk_labels(const scmk_model *model,
+                        int32_t *out,
+                        size_t len);
 
 /*
- Copies the weights: one for each kernel in the order in which they were added; their square
- roots sum to 1.
+ Copies the weights: one for each kernel in the order in which they were added. Of method scmk
+ the square roots sum to 1; of rmkkm the weights to the power gamma; of all others the weights
+ themselves. Methods that do not learn weights (kkm, sc, rkkm) have equal ones; mkkm and aasc use
+ the squares of theirs.
 
  out: len elements; len is at least the number of kernels, and that many are written.
  Errors, threads: as for scmk_labels.
@@ -472,7 +479,8 @@ scmk_status scmk_labels(const scmk_model *model, int32_t *out, size_t len);
 scmk_status scmk_weights(const scmk_model *model, double *out, size_t len);
 
 /*
- Copies the embedding from which the labels were read (option embedding).
+ Copies the embedding from which the labels were read (options embedding, laplacian). Methods
+ scmk, sc and aasc have one.
 
  out: len elements; len is at least n_samples * n_clusters, and that many are written, column
  by column: sample i, dimension k is out[i + k * n_samples].
@@ -481,7 +489,7 @@ scmk_status scmk_weights(const scmk_model *model, double *out, size_t len);
 scmk_status scmk_embedding(const scmk_model *model, double *out, size_t len);
 
 /*
- Copies the similarity graph Z as a dense matrix; its columns sum to 1.
+ Copies the similarity graph Z of method scmk as a dense matrix; its columns sum to 1.
 
  out: len elements; len is at least n_samples * n_samples, and that many are written, column by
  column: Z(i, j) is out[i + j * n_samples].
@@ -490,7 +498,7 @@ scmk_status scmk_embedding(const scmk_model *model, double *out, size_t len);
 scmk_status scmk_similarity(const scmk_model *model, double *out, size_t len);
 
 /*
- Copies the similarity graph Z as a sparse matrix in compressed columns: the nonzero entries of
+ Copies the similarity graph Z of method scmk as a sparse matrix in compressed columns: the nonzero entries of
  column j are values[k] in row rows[k], rows rising, for k from colptr[j] to colptr[j + 1] - 1.
 
  colptr: colptr_len elements, which is exactly n_samples + 1.

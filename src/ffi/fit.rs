@@ -11,7 +11,8 @@ use std::ffi::{c_char, c_void};
 ///
 /// user: as given to scmk_set_progress.
 /// step: "similarity", "embedding", "weights", "labels", or "iteration" when an outer iteration
-/// is complete; a static string. iteration: complete outer iterations.
+/// is complete; a static string. iteration: complete outer iterations. The methods kkm, rkkm, mkkm
+/// and rmkkm count complete restarts instead, and tell the best objective so far.
 /// fraction: how much of the step is done, from 0 to 1.
 /// objective: after the last complete iteration; NaN before the first.
 ///
@@ -46,14 +47,16 @@ pub unsafe extern "C" fn scmk_set_progress(
     })
 }
 
-/// Fits the model: learns similarity, embedding and weights, and reads the labels. Blocks until
+/// Fits the model by the method that the option method names. Method scmk, the default, learns
+/// similarity, embedding and weights, and reads the labels. Blocks until
 /// it is done; the work runs on threads of the library (option threads), which are joined before
 /// it returns.
 ///
 /// A fit that is stopped early, by an iteration or time limit, by scmk_cancel or by the progress
 /// function, is SCMK_OK with a readable result, its last complete iterate:
-/// scmk_info_int(model, "outcome", ...) tells. Stopped before there was one, it leaves Z = I, all
-/// labels 0 and the info iterations 0.
+/// scmk_info_int(model, "outcome", ...) tells. Stopped before there was one, scmk, sc and aasc
+/// leave all labels 0 and the info iterations 0 (and scmk Z = I); the other methods always
+/// complete a first assignment.
 ///
 /// Errors: SCMK_E_STATE (no kernel), SCMK_E_OUT_OF_MEMORY, SCMK_E_THREADS, SCMK_E_NOT_PSD (the
 /// mixed kernel plus alpha is indefinite), SCMK_E_NO_CONVERGENCE; a result of an earlier fit then stays. One thread at a time.

@@ -30,8 +30,8 @@ const _: () = {
 ///
 /// out: len elements; len is at least n_samples, and that many are written.
 ///
-/// Errors: SCMK_E_STATE (no fit yet, or a kernel or option has changed since),
-/// SCMK_E_NULL_ARGUMENT, SCMK_E_DIMENSION, SCMK_E_INVALID_ARGUMENT (misaligned). On an error
+/// Errors: SCMK_E_STATE (no fit yet, or a kernel or option has changed since, or the method has no
+/// such result), SCMK_E_NULL_ARGUMENT, SCMK_E_DIMENSION, SCMK_E_INVALID_ARGUMENT (misaligned). On an error
 /// nothing is written. One thread at a time.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn scmk_labels(
@@ -47,8 +47,10 @@ pub unsafe extern "C" fn scmk_labels(
     })
 }
 
-/// Copies the weights: one for each kernel in the order in which they were added; their square
-/// roots sum to 1.
+/// Copies the weights: one for each kernel in the order in which they were added. Of method scmk
+/// the square roots sum to 1; of rmkkm the weights to the power gamma; of all others the weights
+/// themselves. Methods that do not learn weights (kkm, sc, rkkm) have equal ones; mkkm and aasc use
+/// the squares of theirs.
 ///
 /// out: len elements; len is at least the number of kernels, and that many are written.
 /// Errors, threads: as for scmk_labels.
@@ -66,7 +68,8 @@ pub unsafe extern "C" fn scmk_weights(
     })
 }
 
-/// Copies the embedding from which the labels were read (option embedding).
+/// Copies the embedding from which the labels were read (options embedding, laplacian). Methods
+/// scmk, sc and aasc have one.
 ///
 /// out: len elements; len is at least n_samples * n_clusters, and that many are written, column
 /// by column: sample i, dimension k is out[i + k * n_samples].
@@ -85,7 +88,7 @@ pub unsafe extern "C" fn scmk_embedding(
     })
 }
 
-/// Copies the similarity graph Z as a dense matrix; its columns sum to 1.
+/// Copies the similarity graph Z of method scmk as a dense matrix; its columns sum to 1.
 ///
 /// out: len elements; len is at least n_samples * n_samples, and that many are written, column by
 /// column: Z(i, j) is out[i + j * n_samples].
@@ -108,7 +111,7 @@ pub unsafe extern "C" fn scmk_similarity(
     })
 }
 
-/// Copies the similarity graph Z as a sparse matrix in compressed columns: the nonzero entries of
+/// Copies the similarity graph Z of method scmk as a sparse matrix in compressed columns: the nonzero entries of
 /// column j are values[k] in row rows[k], rows rising, for k from colptr[j] to colptr[j + 1] - 1.
 ///
 /// colptr: colptr_len elements, which is exactly n_samples + 1.

@@ -31,7 +31,7 @@ pub const SCMK_E_ASYMMETRIC: scmk_status = -8;
 pub const SCMK_E_NOT_PSD: scmk_status = -9;
 /// A kernel that tells the samples apart in no way: zero or constant.
 pub const SCMK_E_DEGENERATE: scmk_status = -10;
-/// A call out of order: a fit without kernels, a result before a fit.
+/// A call out of order: a fit without kernels, a result before a fit, or one the method does not have.
 pub const SCMK_E_STATE: scmk_status = -11;
 /// Another call, perhaps of another thread, is using the model.
 pub const SCMK_E_BUSY: scmk_status = -12;

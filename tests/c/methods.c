@@ -1,0 +1,105 @@
+/* Every method behind the same handle: labels, weights, what a method has and what it has not. */
+#include "blobs.h"
+#include "check.h"
+
+#include <stdlib.h>
+
+enum { N = 60, KERNELS = 2 };
+
+static double x[N * 2], kernels[KERNELS][N * N];
+static int32_t truth[N];
+
+static double sum(const double *values, size_t count)
+{
+    double total = 0;
+    size_t i;
+    for (i = 0; i < count; i++)
+        total += values[i];
+    return total;
+}
+
+static int never_rises(const double *trace, size_t len)
+{
+    size_t i;
+    for (i = 1; i < len; i++)
+        if (trace[i] > trace[i - 1])
+            return 0;
+    return len > 0;
+}
+
+static void one_method(scmk_model *model, const char *method, int has_embedding, int is_scmk)
+{
+    int32_t labels[N];
+    double weights[KERNELS], trace[100], embedding[N * BLOBS], accuracy, value;
+    double *similarity = malloc(sizeof(double) * N * N);
+    int64_t count;
+    size_t len = 0;
+
+    OK(scmk_set_text(model, "method", method));
+    STATUS(SCMK_E_STATE, scmk_labels(model, labels, N));
+    OK(scmk_fit(model));
+    OK(scmk_labels(model, labels, N));
+    OK(scmk_metric("accuracy", truth, labels, N, &accuracy));
+    CHECK(accuracy == 1.0);
+    OK(scmk_weights(model, weights, KERNELS));
+    CHECK(weights[0] > 0 && weights[1] > 0);
+    if (!is_scmk && strcmp(method, "rmkkm") != 0)
+        CHECK(fabs(sum(weights, KERNELS) - 1) < 1e-12);
+    OK(scmk_trace(model, trace, 100, &len));
+    CHECK(never_rises(trace, len));
+    OK(scmk_info_real(model, "objective", &value));
+    CHECK(value == trace[len - 1]);
+
+    STATUS(has_embedding ? SCMK_OK : SCMK_E_STATE, scmk_embedding(model, embedding, N * BLOBS));
+    STATUS(has_embedding ? SCMK_OK : SCMK_E_STATE, scmk_info_int(model, "components", &count));
+    STATUS(is_scmk ? SCMK_OK : SCMK_E_STATE, scmk_similarity(model, similarity, N * N));
+    STATUS(is_scmk ? SCMK_OK : SCMK_E_STATE, scmk_info_real(model, "kkt_residual", &value));
+    if (!is_scmk)
+        MESSAGE(model, "has no kkt_residual");
+    free(similarity);
+}
+
+static void bad_options(scmk_model *model)
+{
+    STATUS(SCMK_E_INVALID_ARGUMENT, scmk_set_text(model, "method", "kmeans"));
+    MESSAGE(model, "one of scmk, kkm, sc, rkkm, mkkm, aasc, rmkkm");
+    STATUS(SCMK_E_INVALID_ARGUMENT, scmk_set_real(model, "gamma", 1.0));
+    MESSAGE(model, "gamma = 1 is not allowed: a number from 0.01 to 0.99");
+    STATUS(SCMK_E_INVALID_ARGUMENT, scmk_set_text(model, "laplacian", "random walk"));
+    MESSAGE(model, "one of symmetric, unnormalized");
+}
+
+static void warm_start(scmk_model *model)
+{
+    int32_t labels[N];
+    OK(scmk_set_text(model, "method", "scmk"));
+    OK(scmk_set_int(model, "warm_start", 1));
+    OK(scmk_fit(model));
+    OK(scmk_set_real(model, "alpha", 0.5));
+    STATUS(SCMK_E_STATE, scmk_labels(model, labels, N));
+    OK(scmk_fit(model));
+    OK(scmk_labels(model, labels, N));
+    CHECK(memcmp(labels, truth, sizeof truth) == 0);
+}
+
+int main(void)
+{
+    scmk_model *model = NULL;
+    blobs_points(x, truth, N);
+    blobs_kernel(x, N, 30, kernels[0], N);
+    blobs_kernel(x, N, 60, kernels[1], N);
+    OK(scmk_create(N, BLOBS, &model));
+    OK(scmk_add_kernel(model, kernels[0], N, N));
+    OK(scmk_borrow_kernel(model, kernels[1], N, N));
+    one_method(model, "kkm", 0, 0);
+    one_method(model, "sc", 1, 0);
+    one_method(model, "rkkm", 0, 0);
+    one_method(model, "mkkm", 0, 0);
+    one_method(model, "aasc", 1, 0);
+    one_method(model, "rmkkm", 0, 0);
+    one_method(model, "scmk", 1, 1);
+    bad_options(model);
+    warm_start(model);
+    OK(scmk_destroy(model));
+    return check_result();
+}
