@@ -21,7 +21,7 @@ export CC CXX CFLAGS
 .PHONY: help
 help: ## this list
 	@echo "make TARGET, one of:"
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo "install and uninstall obey PREFIX ($(PREFIX)), LIBDIR, INCLUDEDIR, DESTDIR."
 
 .PHONY: build
@@ -39,12 +39,17 @@ build/demo/%: examples/c/%.c examples/c/*.h include/scmk.h | build
 	$(CC) -std=c99 $(warnings) $(CFLAGS) -Iinclude $< -o $@ -L$(lib) -Wl,-rpath,$(lib) -lscmk -lm
 
 .PHONY: test
-test: ## everything: tools, lint, Rust, C, installation
-	tools/setup rust c
+test: ## everything: tools, lint, and all languages
+	tools/setup
 	$(MAKE) lint
 	$(MAKE) test-rust
 	$(MAKE) test-c
 	$(MAKE) test-install
+	$(MAKE) test-cpp
+	$(MAKE) test-julia
+	$(MAKE) test-matlab
+	$(MAKE) test-r
+	$(MAKE) check-r
 
 .PHONY: test-rust
 test-rust: ## unit and integration tests of the Rust library
@@ -59,6 +64,41 @@ test-c: build ## the C programs of tests/c and examples/c, linked both ways
 .PHONY: test-install
 test-install: build ## use an installed copy through pkg-config and CMake
 	@MAKE="$(MAKE)" tools/test-install $(CURDIR)/build/stage
+
+.PHONY: test-cpp
+test-cpp: build ## the C++ header
+	@tools/setup cpp
+	@tools/test-cpp $(lib)
+
+.PHONY: test-r
+test-r: build ## the R package, against the library just built
+	@tools/setup r
+	@tools/test-r $(lib)
+
+.PHONY: check-r
+check-r: build ## R CMD check of the self-contained R source package, offline
+	@tools/setup r
+	@tools/test-r $(lib) --check
+
+.PHONY: test-julia
+test-julia: build ## the Julia package
+	@tools/setup julia
+	@tools/test-julia $(lib)
+
+.PHONY: test-matlab
+test-matlab: build ## the MATLAB and Octave interface, in Octave
+	@tools/setup octave
+	@tools/test-matlab $(lib)
+
+.PHONY: paper-table
+paper-table: ## the paper's experiments redone, under an hour: make paper-table DATA=folder with the .npz files
+	$(CARGO) run --release --example paper_table -- --out build/paper-table \
+	  --data $(or $(DATA),$(error say where the data sets are: make paper-table DATA=folder))
+
+.PHONY: bench-methods
+bench-methods: build ## kkm and sc beside kernlab and scikit-learn: [DATA=folder with the .npz files]
+	@tools/rivals
+	@build/rivals/bin/python benches/methods.py $(lib)/libscmk.so $(DATA)
 
 .PHONY: acceptance
 acceptance: ## promises checked on the paper's data sets: make acceptance DATA=folder with the .npz files

@@ -3,6 +3,7 @@
 #define SCMK_EXAMPLE_CSV_H
 
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,7 +13,7 @@ typedef struct {
 } csv_table;
 
 /* On failure says why on stderr and ends the program. */
-static csv_table csv_read(const char *folder, const char *name) {
+static inline csv_table csv_read(const char *folder, const char *name) {
     csv_table table = {NULL, 0, 0};
     size_t count = 0, capacity = 0;
     char path[4096];
@@ -51,7 +52,7 @@ static csv_table csv_read(const char *folder, const char *name) {
 }
 
 /* Shifts and scales each column to mean 0 and variance 1: the columns have units of their own. */
-static csv_table csv_standardized(csv_table table) {
+static inline csv_table csv_standardized(csv_table table) {
     for (size_t j = 0; j < table.cols; j++) {
         double mean = 0, variance = 0, *column = table.values + j;
         for (size_t i = 0; i < table.rows; i++)
@@ -63,6 +64,18 @@ static csv_table csv_standardized(csv_table table) {
             column[i * table.cols] = (column[i * table.cols] - mean) / deviation;
     }
     return table;
+}
+
+/* The first n numbers of a table, as whole ones. */
+static inline void csv_integers(const char *folder, const char *name, int32_t *out, size_t n) {
+    csv_table table = csv_read(folder, name);
+    if (table.rows * table.cols < n) {
+        fprintf(stderr, "%s/%s.csv: fewer than %zu numbers\n", folder, name, n);
+        exit(EXIT_FAILURE);
+    }
+    for (size_t i = 0; i < n; i++)
+        out[i] = (int32_t)table.values[i];
+    free(table.values);
 }
 
 #endif
