@@ -6,7 +6,8 @@
 
 use data::{ALL, Data, set};
 use faer::{Accum, Mat, Par};
-use scmk::{Control, Fit, metrics};
+use scmk::{Control, Fit, Model, metrics};
+use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

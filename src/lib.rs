@@ -36,8 +36,10 @@
 //! | [`options`] | one table: name, type, default, bounds, documentation |
 //! | [`matrix`] | the caller's memory, checked once; the solver's own matrices |
 //! | [`kernel`] | features to kernels |
+//! | `mixture` | several kernels mixed to one |
 //! | [`result`] | what a fit leaves behind |
 //! | [`monitor`] | progress, cancellation and time |
+//! | `problem` | what a method works on |
 //! | [`labels`] | embedding to labels |
 //! | [`solver`] | the three steps and the loop around them |
 //! | `baseline` | the six methods of the comparison |
@@ -46,8 +48,7 @@
 //! | [`Model`] | kernels, options and result in one place |
 //! | [`ffi`] | the C interface, the only unsafe code |
 //!
-//! Beside them stand `memory` (allocation that can fail), `problem` (what
-//! a method works on), `threads` (workers that live for one
+//! Beside them stand `memory` (allocation that can fail), `threads` (workers that live for one
 //! call), `panics` (silence and a note) and `vector` (loops in wide instructions).
 #![deny(unsafe_code)]
 
@@ -59,6 +60,7 @@ pub mod matrix;
 mod memory;
 mod method;
 pub mod metrics;
+mod mixture;
 mod model;
 pub mod monitor;
 pub mod options;

@@ -1,9 +1,9 @@
 //! What a method works on.
 
 use crate::matrix::Kernel;
+use crate::mixture::Mixture;
 use crate::monitor::{Monitor, Report};
 use crate::options::Options;
-use crate::solver::mixture::Mixture;
 
 /// Kernels, of which there is at least one, the number of clusters, checked options, and the
 /// line to the host.

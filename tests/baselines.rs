@@ -267,7 +267,7 @@ fn sc_embeds_with_the_smallest_eigenvectors() {
         let kernel = gaussian(&points, 0.05);
         for laplacian_name in ["symmetric", "unnormalized"] {
             let options = [("method", "sc"), ("laplacian", laplacian_name), RAW];
-            let found = fit(&[kernel.clone()], clusters, &options);
+            let found = fit(std::slice::from_ref(&kernel), clusters, &options);
             if samples > 1000 {
                 // The iteration, whose certificate has to do: a dense check would take minutes.
                 assert!(found.embedding_residual.unwrap() <= 1e-10);
@@ -295,7 +295,7 @@ fn negative_entries_are_no_affinity() {
     let points = random_points(25, 2, 8);
     let kernel = linear(&points);
     assert!(kernel.iter().any(|&value| value < 0.0));
-    let found = fit(&[kernel.clone()], 3, &[("method", "sc"), RAW]);
+    let found = fit(std::slice::from_ref(&kernel), 3, &[("method", "sc"), RAW]);
     let (matrix, _) = laplacian(&kernel, true);
     close(found.objective, smallest(&matrix, 3).0.iter().sum(), 1e-9);
 }
@@ -604,7 +604,8 @@ fn scsk_with_large_alpha_is_a_stationary_point_of_kernel_k_means() {
             })
             .collect();
         let kernel = gaussian(&points, 2.0);
-        let found = fit(&[kernel.clone()], 3, &[("alpha", "1e6"), ("beta", "1e8"), RAW]);
+        let found =
+            fit(std::slice::from_ref(&kernel), 3, &[("alpha", "1e6"), ("beta", "1e8"), RAW]);
         assert_eq!(found.components, Some(3));
         let members = |label: i32| -> Vec<usize> {
             (0..samples).filter(|&i| found.labels[i] == label).collect()

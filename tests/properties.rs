@@ -220,7 +220,7 @@ fn a_large_alpha_spreads_each_column_evenly_as_theorem_2_says() {
     let start = metrics::metric("accuracy", &classes, &split.labels).unwrap();
     assert_eq!(start, 1.0);
     let parts = fit(&mut model, &[("alpha", "1e3"), ("beta", "1e6")]);
-    assert_eq!(parts.components, 2);
+    assert_eq!(parts.components, Some(2));
     let z = dense(&parts);
     for i in 0..40 {
         let own = parts.labels.iter().filter(|&&label| label == parts.labels[i]).count();

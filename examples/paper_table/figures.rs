@@ -136,7 +136,7 @@ fn sensitivity(data: &Set, settings: Settings, path: &Path) -> Done {
         let map = HeatMap {
             title: &title,
             rows: BETAS.map(|beta| format!("{beta:e}")).to_vec(),
-            columns: ALPHAS.map(|alpha| scmk::options::number(alpha)).to_vec(),
+            columns: ALPHAS.map(scmk::options::number).to_vec(),
             row_title: "β",
             column_title: "α",
             range: range(&values),

@@ -14,7 +14,9 @@ struct Published {
     percent: f64,
 }
 
-const METRICS: [(&str, &str, fn(&Row) -> f64); 4] = [
+type Value = fn(&Row) -> f64;
+
+const METRICS: [(&str, &str, Value); 4] = [
     ("accuracy", "Accuracy", |row| row.accuracy),
     ("nmi", "NMI (by the larger entropy)", |row| row.nmi),
     ("purity", "Purity", |row| row.purity),
@@ -65,7 +67,7 @@ fn entries(methods: &[Method]) -> Vec<Entry> {
 impl Entry {
     /// The fit of the best accuracy, NMI deciding between equals; all metrics are of that fit. For
     /// averages there is one such fit for each kernel.
-    fn value(&self, rows: &[Row], dataset: &str, metric: fn(&Row) -> f64) -> Option<f64> {
+    fn value(&self, rows: &[Row], dataset: &str, metric: Value) -> Option<f64> {
         let own = rows.iter().filter(|row| {
             row.dataset == dataset
                 && row.method == self.method

@@ -3,9 +3,9 @@
 
 use super::partition::{Run, Space, Squared, best_of_restarts};
 use crate::error::Result;
+use crate::mixture::Mixed;
 use crate::problem::Problem;
 use crate::result::Fit;
-use crate::solver::mixture::Mixed;
 
 pub(crate) fn fit(problem: Problem<'_, '_>) -> Result<Fit> {
     let weights = equal(problem.kernels.len());

@@ -4,9 +4,9 @@
 
 use super::partition::{Loss, Partition, Robust, Space, alternate, best_of_restarts};
 use crate::error::Result;
+use crate::mixture::Mixed;
 use crate::problem::Problem;
 use crate::result::Fit;
-use crate::solver::mixture::Mixed;
 use crate::solver::weights;
 use crate::vector;
 

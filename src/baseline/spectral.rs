@@ -5,13 +5,13 @@
 use crate::error::Result;
 use crate::labels;
 use crate::memory;
+use crate::mixture::{Mixed, Mixture};
 use crate::monitor::Step;
 use crate::options;
 use crate::problem::{Problem, timed};
 use crate::result::{Fit, Outcome, Seconds};
 use crate::solver::embedding::{self, AT_THE_END, Embedding, Kind, MOST_DENSE, Way};
 use crate::solver::graph::Graph;
-use crate::solver::mixture::{Mixed, Mixture};
 
 /// Bytes a fit needs at most beyond the kernels: the affinities, the mixed kernel, a dense
 /// eigendecomposition where that is the way, and eigenvectors.

@@ -10,7 +10,6 @@
 mod eigen;
 pub(crate) mod embedding;
 pub(crate) mod graph;
-pub(crate) mod mixture;
 mod similarity;
 mod ward;
 pub(crate) mod weights;
@@ -19,6 +18,7 @@ use crate::error::Result;
 use crate::labels;
 use crate::matrix::{Column, Matrix, Similarity};
 use crate::memory;
+use crate::mixture::{Mixed, Mixture};
 use crate::monitor::Step;
 use crate::options::{self, Options};
 use crate::problem::{Problem, timed};
@@ -27,7 +27,6 @@ use crate::threads;
 use eigen::Block;
 use embedding::{AT_THE_END, Embedding, Kind, WHILE_MOVING, Way};
 use graph::{Graph, Parts};
-use mixture::{Mixed, Mixture};
 use similarity::{Quadratic, Update};
 use weights::HALF;
 
@@ -35,10 +34,12 @@ use weights::HALF;
 const LEAST_ALPHA: f64 = 1e-13;
 
 /// Bytes a fit needs at most beyond the kernels, from sizes and options alone: K_w, two
-/// generations of Z and the graph, each at worst n×n; a dense eigendecomposition where that is
-/// the way; the panels of the worker threads and the eigenvectors. A sparse Z needs less.
+/// generations of Z and the graph, each at worst n×n, and the earlier Z of a warm start; a dense
+/// eigendecomposition where that is the way; the panels of the worker threads and the
+/// eigenvectors. A sparse Z needs less.
 pub(crate) fn memory_required(samples: usize, clusters: usize, options: &Options) -> usize {
-    let squares = if embedding::dense_is_faster(samples, clusters) { 7 } else { 4 };
+    let squares = if embedding::dense_is_faster(samples, clusters) { 7 } else { 4 }
+        + usize::from(options.warm_start);
     let panels = 8 * similarity::BLOCK * threads::count(options.threads);
     let vectors = 12 * (clusters + clusters / 8 + 4);
     samples.saturating_mul(squares * samples + panels + vectors).saturating_mul(size_of::<f64>())
