@@ -134,6 +134,11 @@ pub const INFOS: &[(&str, InfoKind, &str)] = &[
         InfoKind::Real(|f| f.embedding_residual),
         "worst residual of an eigenvector, relative to the largest degree",
     ),
+    (
+        "kernels",
+        InfoKind::Int(|f| Some(f.weights.len() as i64)),
+        "kernels that were fitted, and weights",
+    ),
     ("components", InfoKind::Int(|f| Some(f.components? as i64)), "connected parts of the graph"),
     (
         "similarity_nnz",

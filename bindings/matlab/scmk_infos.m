@@ -1,0 +1,21 @@
+function infos = scmk_infos()
+%SCMK_INFOS  What the field info of a model tells about a fit.
+%   scmk_infos() prints a table.
+%
+%   INFOS = scmk_infos() returns a struct array of name, type ('real' or 'int')
+%   and doc. A method that does not have one of them leaves it out.
+%
+%   Example:
+%     [idx, model] = scmk(K, 3);
+%     model.info.kkt_residual
+%
+%   See also SCMK, SCMK_OPTIONS.
+
+infos = scmk_call('infos');
+if nargout == 0
+    for i = 1:numel(infos)
+        fprintf('%-20s %-5s %s\n', infos(i).name, infos(i).type, infos(i).doc);
+    end
+    clear infos
+end
+end

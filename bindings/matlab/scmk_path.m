@@ -1,0 +1,38 @@
+function [idx, models] = scmk_path(data, k, name, values, varargin)
+%SCMK_PATH  Cluster the same samples along several values of one option.
+%   IDX = scmk_path(K, k, NAME, VALUES) fits once for each element of VALUES, a
+%   vector or a cell array, with the option NAME set to it. The kernels are
+%   checked or built only once. Column j of IDX has the labels of VALUES(j).
+%
+%   [IDX, MODELS] = scmk_path(...) also returns the models, a struct array.
+%
+%   scmk_path(K, k, NAME, VALUES, NAME2, VALUE2, ...) takes all that SCMK does.
+%   With 'warm_start', true each fit starts from the result of the one before:
+%   faster, but the answers then depend on the path. A fit that is stopped by
+%   the progress handle is the last one.
+%
+%   Example:
+%     X = [randn(30, 2); randn(30, 2) + 8; randn(30, 2) - 8];
+%     [idx, models] = scmk_path(X, 3, 'alpha', [0.1 1 10], 'features', true, ...
+%         'warm_start', true);
+%     [models.objective]
+%
+%   See also SCMK, SCMK_OPTIONS.
+
+if nargin < 4 || isempty(values)
+    error('scmk:InvalidArgument', ...
+        'data, a number of clusters, an option and its values are expected');
+end
+if ischar(values)
+    values = {values};
+elseif ~iscell(values)
+    values = num2cell(values);
+end
+steps = cell(1, numel(values));
+for i = 1:numel(values)
+    steps{i} = {char(name), values{i}};
+end
+models = scmk_fit(data, k, varargin, steps);
+models = [models{:}];
+idx = [models.labels];
+end

@@ -1,0 +1,37 @@
+function quickstart(folder)
+%QUICKSTART  Cluster 400 handwritten digits that are described in six ways (views), one kernel a
+%view. Run scmk_build once before; then quickstart, or quickstart(DATA_FOLDER).
+here = fileparts(mfilename('fullpath'));
+if isempty(which('scmk'))
+    addpath(fullfile(here, '..', '..', 'bindings', 'matlab'));
+end
+if nargin < 1
+    folder = fullfile(here, '..', 'data', 'digits');
+end
+names = {'fou', 'fac', 'kar', 'pix', 'zer', 'mor'};
+views = cell(1, numel(names));
+for v = 1:numel(names)
+    views{v} = standardized(csvread(fullfile(folder, [names{v} '.csv'])));
+end
+truth = csvread(fullfile(folder, 'labels.csv'));
+
+% A large alpha: no view takes all the weight.
+[idx, model] = scmk(views, 10, 'features', true, 'kernels', 'gaussian(t=0.2)', ...
+    'alpha', 30, 'embedding', 'normalized');
+
+fprintf('labels   %s ...\n', sprintf(' %d', idx(1:25)));
+fprintf('clusters %s\n', sprintf(' %d:%d', [1:10; accumarray(idx, 1)']));
+weights = [names; num2cell(model.weights')];
+fprintf('weights  %s\n', sprintf(' %s:%.4f', weights{:}));
+fprintf('quality   accuracy %.1f %%, NMI %.1f %%\n', ...
+    100 * scmk_metric('accuracy', truth, idx), 100 * scmk_metric('nmi', truth, idx));
+fprintf('solved    in %.2f s, relative duality gap at most %.1e\n', ...
+    model.info.seconds, model.info.kkt_residual);
+end
+
+% The columns have units of their own: mean 0 and variance 1 make them comparable.
+function X = standardized(X)
+deviation = std(X, 1);
+deviation(deviation == 0) = 1;
+X = (X - mean(X)) ./ deviation;
+end
