@@ -140,10 +140,11 @@ impl<'a> Model<'a> {
         ))
     }
 
-    /// A whole-number info of the last fit; `memory_required` is known before it.
+    /// A whole-number info of the last fit; `kernels` and `memory_required` are known before it.
     pub fn info_int(&self, name: &str) -> Result<i64> {
         match self.info_kind(name)? {
             InfoKind::Int(_) if name == "memory_required" => Ok(self.memory_required() as i64),
+            InfoKind::Int(_) if name == "kernels" => Ok(self.kernels.len() as i64),
             InfoKind::Int(get) => self.part(name, get),
             InfoKind::Real(_) => Err(Error::InvalidArgument {
                 name: "info".to_owned(),

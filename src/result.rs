@@ -137,7 +137,7 @@ pub const INFOS: &[(&str, InfoKind, &str)] = &[
     (
         "kernels",
         InfoKind::Int(|f| Some(f.weights.len() as i64)),
-        "kernels that were fitted, and weights",
+        "kernels of the model, as many as weights; known before a fit",
     ),
     ("components", InfoKind::Int(|f| Some(f.components? as i64)), "connected parts of the graph"),
     (

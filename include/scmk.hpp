@@ -1,0 +1,706 @@
+/*
+ * scmk for C++17: clustering with several kernels. Header-only, over scmk.h; link with -lscmk.
+ *
+ *   scmk::Model model(n, 10);                                  // n samples, 10 clusters
+ *   model.add_features(x.data(), n, d).set("alpha", 1e-2);     // row-major n x d
+ *   auto fit = model.fit();                                    // fit.labels, fit.weights, ...
+ *
+ * ERRORS are thrown as scmk::Error, whose what() is the library's message. A call that throws
+ * leaves the model as it was. How a fit ended (converged, a limit, cancelled) is no error but
+ * fit.outcome.
+ *
+ * THREADS: different models may be used by any number of threads at once. One model is used by one
+ * thread at a time: a second one gets SCMK_E_BUSY. Only cancel() may be called during a fit.
+ *
+ * COUNTING starts at 0: samples, kernels, labels.
+ *
+ * EIGEN matrices are accepted wherever a matrix goes in, in both storage orders; the order in
+ * which the headers are included does not matter.
+ */
+#ifndef SCMK_HPP
+#define SCMK_HPP
+
+#include <scmk.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace scmk {
+
+/* What every failure is thrown as. what() is one line of the library, unchanged. */
+class Error : public std::runtime_error {
+public:
+    Error(scmk_status status, const std::string &message)
+        : std::runtime_error(message), status_(status) {}
+
+    /* One of the SCMK_E_ codes of scmk.h. */
+    scmk_status status() const noexcept { return status_; }
+    /* Its name, such as "SCMK_E_NOT_FINITE". */
+    const char *status_name() const noexcept { return scmk_status_name(status_); }
+
+private:
+    scmk_status status_;
+};
+
+enum class Outcome : std::int64_t {
+    converged = SCMK_OUTCOME_CONVERGED,
+    iteration_limit = SCMK_OUTCOME_ITERATION_LIMIT,
+    time_limit = SCMK_OUTCOME_TIME_LIMIT,
+    cancelled = SCMK_OUTCOME_CANCELLED
+};
+
+/* An outcome in words, such as "iteration limit". */
+inline const char *outcome_name(Outcome outcome) noexcept {
+    return scmk_outcome_name(static_cast<std::int64_t>(outcome));
+}
+
+enum class Type : std::int32_t {
+    real = SCMK_TYPE_REAL,
+    integer = SCMK_TYPE_INT,
+    text = SCMK_TYPE_TEXT
+};
+
+/* What the progress function is told. */
+struct Progress {
+    /* "similarity", "embedding", "weights", "labels", or "iteration" when one is complete. */
+    std::string_view step;
+    /* Complete iterations; of kkm, rkkm, mkkm and rmkkm complete restarts. */
+    std::int64_t iteration;
+    /* How much of the step is done, from 0 to 1. */
+    double fraction;
+    /* After the last complete iteration; NaN before the first. */
+    double objective;
+};
+
+/* A dense result, column by column. */
+struct Matrix {
+    std::size_t rows = 0, cols = 0;
+    std::vector<double> values;
+
+    double operator()(std::size_t i, std::size_t j) const { return values[i + j * rows]; }
+};
+
+/* A square sparse result in compressed columns: the entries of column j are values[k] in row
+   rows[k], rows rising, for k from colptr[j] to colptr[j + 1] - 1. */
+struct SparseMatrix {
+    std::size_t n = 0;
+    std::vector<std::size_t> colptr, rows;
+    std::vector<double> values;
+
+    Matrix to_dense() const {
+        Matrix dense{n, n, std::vector<double>(n * n)};
+        for (std::size_t j = 0; j < n; j++)
+            for (std::size_t k = colptr[j]; k < colptr[j + 1]; k++)
+                dense.values[rows[k] + j * n] = values[k];
+        return dense;
+    }
+};
+
+/* The results of a fit. A value: it stays when the model changes or goes. */
+class Fit {
+public:
+    /* One for each sample, from 0, numbered by first occurrence. */
+    std::vector<std::int32_t> labels;
+    /* One for each kernel, in the order in which they were added. */
+    std::vector<double> weights;
+    /* The objective after each iteration. */
+    std::vector<double> trace;
+    /* n_samples x n_clusters; empty for methods that have none. */
+    std::optional<Matrix> embedding;
+    /* All infos that the method has, by name; scmk::infos() describes them. */
+    std::map<std::string, double> infos;
+    Outcome outcome = Outcome::converged;
+
+    /* Whether the method has learned a similarity graph; only scmk does. */
+    bool has_similarity() const noexcept { return similarity_.has_value(); }
+
+    /* The similarity graph; its columns sum to 1. SCMK_E_STATE for methods that have none. */
+    const SparseMatrix &similarity() const & {
+        if (!similarity_)
+            throw Error(SCMK_E_STATE, no_similarity_);
+        return *similarity_;
+    }
+    SparseMatrix similarity() && {
+        static_cast<const Fit &>(*this).similarity();
+        return std::move(*similarity_);
+    }
+
+private:
+    friend class Model;
+    std::optional<SparseMatrix> similarity_;
+    std::string no_similarity_ = "no fit yet";
+};
+
+/* An option as the library describes it. */
+struct Option {
+    std::string name;
+    Type type;
+    std::string default_value;        /* as text, whatever the type */
+    double min, max;                  /* NaN for text */
+    std::vector<std::string> choices; /* empty for numbers */
+    std::string doc;
+};
+
+struct Info {
+    std::string name;
+    Type type;
+    std::string doc;
+};
+
+struct Metric {
+    std::string name;
+    std::string doc;
+};
+
+namespace detail {
+
+inline std::string message(scmk_status status, const scmk_model *model) {
+    /* These two concern the caller, not the model: their text is kept with the thread. */
+    if (status == SCMK_E_BUSY || status == SCMK_E_INVALID_HANDLE)
+        model = nullptr;
+    std::size_t needed = 0;
+    if (scmk_error_message(model, nullptr, 0, &needed) != SCMK_OK || needed == 0)
+        return scmk_status_name(status);
+    std::vector<char> text(needed, '\0');
+    if (scmk_error_message(model, text.data(), text.size(), nullptr) != SCMK_OK)
+        return scmk_status_name(status);
+    return text.data();
+}
+
+inline void check(scmk_status status, const scmk_model *model = nullptr) {
+    if (status != SCMK_OK)
+        throw Error(status, message(status, model));
+}
+
+/* C would take the text up to a NUL for the whole. */
+inline const char *c_text(const std::string &text) {
+    if (text.find('\0') != std::string::npos)
+        throw Error(SCMK_E_INVALID_ARGUMENT, "text with a NUL in it is not allowed");
+    return text.c_str();
+}
+
+inline std::vector<std::string> split(std::string_view list) {
+    std::vector<std::string> parts;
+    while (!list.empty()) {
+        const std::size_t comma = list.find(',');
+        std::string_view part = list.substr(0, comma);
+        part.remove_prefix(std::min(part.find_first_not_of(' '), part.size()));
+        parts.emplace_back(part);
+        list.remove_prefix(comma == list.npos ? list.size() : comma + 1);
+    }
+    return parts;
+}
+
+/* Matrices are told by what they can do, as Eigen's can, so that Eigen need not be known here. */
+
+/* Anything that can be evaluated to a matrix. */
+template <class M, class = void> struct is_matrix : std::false_type {};
+template <class M>
+struct is_matrix<M, std::void_t<typename M::PlainObject, decltype(std::declval<const M &>().rows()),
+                                decltype(std::declval<const M &>().cols())>> : std::true_type {};
+
+/* One whose entries lie in memory: Matrix, Map, Ref, Block, transposes of them. */
+template <class M, class = void> struct is_stored : std::false_type {};
+template <class M>
+struct is_stored<M, std::void_t<decltype(std::declval<const M &>().data()),
+                                decltype(std::declval<const M &>().rowStride()),
+                                decltype(std::declval<const M &>().colStride())>>
+    : std::true_type {};
+
+/* A stored matrix as the C interface wants it. */
+struct View {
+    const double *data;
+    std::size_t rows, cols, row_stride, col_stride;
+};
+
+template <class M> View view(const M &matrix) {
+    static_assert(std::is_same_v<typename M::Scalar, double>,
+                  "scmk takes matrices of double: use .cast<double>()");
+    return {matrix.data(), static_cast<std::size_t>(matrix.rows()),
+            static_cast<std::size_t>(matrix.cols()), static_cast<std::size_t>(matrix.rowStride()),
+            static_cast<std::size_t>(matrix.colStride())};
+}
+
+inline void check_square(const View &kernel) {
+    if (kernel.rows != kernel.cols)
+        throw Error(SCMK_E_DIMENSION, "kernel: " + std::to_string(kernel.rows) + " x " +
+                                          std::to_string(kernel.cols) +
+                                          " given, a square matrix expected");
+}
+
+inline void check_size(const char *what, std::size_t given, std::size_t rows, std::size_t cols) {
+    if (cols != 0 && (given % cols != 0 || given / cols != rows))
+        throw Error(SCMK_E_DIMENSION, std::string(what) + ": " + std::to_string(given) +
+                                          " values given, " + std::to_string(rows) + " x " +
+                                          std::to_string(cols) + " expected");
+}
+
+/* Lives at one place while its model moves: the library holds a pointer to it. */
+struct Listener {
+    std::function<bool(const Progress &)> function;
+    std::exception_ptr thrown;
+};
+
+/* Stands between the library and the host's function: no exception may cross the library. */
+inline std::int32_t listen(void *user, const char *step, std::int64_t iteration, double fraction,
+                           double objective) noexcept {
+    Listener &listener = *static_cast<Listener *>(user);
+    if (listener.thrown)
+        return 1;
+    try {
+        return listener.function(Progress{step, iteration, fraction, objective}) ? 0 : 1;
+    } catch (...) {
+        listener.thrown = std::current_exception();
+        return 1;
+    }
+}
+
+struct Destroy {
+    void operator()(scmk_model *model) const noexcept { scmk_destroy(model); }
+};
+
+} // namespace detail
+
+/*
+ Kernels and options, to be fitted any number of times. Can be moved, not copied. A model that was
+ moved from answers every call with SCMK_E_NULL_ARGUMENT. Do not destroy, move or assign to a model
+ while its fit runs, not in its progress function either.
+ */
+class Model {
+public:
+    /* n_clusters from 1 to n_samples. */
+    Model(std::size_t n_samples, std::size_t n_clusters)
+        : n_samples_(n_samples), n_clusters_(n_clusters) {
+        scmk_model *model = nullptr;
+        detail::check(scmk_create(n_samples, n_clusters, &model));
+        model_.reset(model);
+    }
+
+    std::size_t n_samples() const noexcept { return n_samples_; }
+    std::size_t n_clusters() const noexcept { return n_clusters_; }
+    /* For calls of the C interface; it stays this object's. */
+    scmk_model *handle() const noexcept { return model_.get(); }
+
+    /* KERNELS. Each of these discards the result of an earlier fit, and returns this model. */
+
+    /* Adds a copy of a symmetric n x n matrix whose column j starts at values[j * leading_dim]. */
+    Model &add_kernel(const double *values, std::size_t n, std::size_t leading_dim) {
+        return check(scmk_add_kernel(handle(), values, n, leading_dim));
+    }
+    Model &add_kernel(const double *values, std::size_t n) { return add_kernel(values, n, n); }
+
+    /* n_samples * n_samples values. */
+    Model &add_kernel(const std::vector<double> &values) {
+        detail::check_size("kernel", values.size(), n_samples_, n_samples_);
+        return add_kernel(values.data(), n_samples_);
+    }
+
+    /* An Eigen matrix or expression. */
+    template <class M>
+    std::enable_if_t<detail::is_matrix<M>::value, Model &> add_kernel(const M &kernel) {
+        if constexpr (detail::is_stored<M>::value) {
+            const detail::View from = detail::view(kernel);
+            detail::check_square(from);
+            if (from.row_stride == 1)
+                return add_kernel(from.data, from.rows, from.col_stride);
+            /* Row-major or strided. Symmetric or not is for the library to see, and its message
+               names an entry by row and column: so the columns are put together here. */
+            std::vector<double> columns(from.rows * from.cols);
+            for (std::size_t j = 0; j < from.cols; j++)
+                for (std::size_t i = 0; i < from.rows; i++)
+                    columns[i + j * from.rows] =
+                        from.data[i * from.row_stride + j * from.col_stride];
+            return add_kernel(columns.data(), from.rows);
+        } else {
+            return add_kernel(evaluated(kernel));
+        }
+    }
+
+    /* Adds a kernel without copying it. The memory stays yours: it must be valid and unchanged
+       until clear_kernels() has returned or the model is gone. */
+    Model &borrow_kernel(const double *values, std::size_t n, std::size_t leading_dim) {
+        return check(scmk_borrow_kernel(handle(), values, n, leading_dim));
+    }
+    Model &borrow_kernel(const double *values, std::size_t n) {
+        return borrow_kernel(values, n, n);
+    }
+
+    /* The vector must live, and keep its size, as long as its memory is borrowed. */
+    Model &borrow_kernel(const std::vector<double> &values) {
+        detail::check_size("kernel", values.size(), n_samples_, n_samples_);
+        return borrow_kernel(values.data(), n_samples_);
+    }
+    Model &borrow_kernel(const std::vector<double> &&values) = delete;
+
+    /* An Eigen Matrix, Map, Ref or Block with contiguous columns or rows. The memory it lies in is
+       borrowed, not the object: beware of a Ref<const ...>, which may hold a copy of its own. Of a
+       row-major kernel, messages name an entry by column and row. */
+    template <class M>
+    std::enable_if_t<detail::is_matrix<std::decay_t<M>>::value, Model &>
+    borrow_kernel(M &&kernel) {
+        using Kernel = std::decay_t<M>;
+        static_assert(detail::is_stored<Kernel>::value,
+                      "an expression has no memory to borrow: evaluate it into a matrix");
+        static_assert(std::is_lvalue_reference_v<M> ||
+                          !std::is_same_v<Kernel, typename Kernel::PlainObject>,
+                      "the memory of a temporary matrix cannot be borrowed");
+        const detail::View from = detail::view(kernel);
+        detail::check_square(from);
+        if (from.row_stride == 1)
+            return borrow_kernel(from.data, from.rows, from.col_stride);
+        /* Symmetric, so rows are columns. */
+        if (from.col_stride == 1)
+            return borrow_kernel(from.data, from.rows, from.row_stride);
+        throw Error(SCMK_E_INVALID_ARGUMENT,
+                    "a borrowed kernel must have contiguous columns or rows");
+    }
+
+    /* Builds kernels from features, one call a view. kernels: "paper" for the pool of twelve, or a
+       list such as "gaussian(t=0.1); linear; polynomial(a=1,b=2)". */
+
+    /* Row-major: feature j of sample i is x[i * n_features + j]. */
+    Model &add_features(const double *x, std::size_t n_samples, std::size_t n_features,
+                        const std::string &kernels = "paper") {
+        return add_features(x, n_samples, n_features, n_features, 1, kernels);
+    }
+
+    /* Feature j of sample i is x[i * sample_stride + j * feature_stride]. */
+    Model &add_features(const double *x, std::size_t n_samples, std::size_t n_features,
+                        std::size_t sample_stride, std::size_t feature_stride,
+                        const std::string &kernels = "paper") {
+        return check(scmk_add_features(handle(), x, n_samples, n_features, sample_stride,
+                                       feature_stride, detail::c_text(kernels)));
+    }
+
+    /* Row-major, n_samples * n_features values. */
+    Model &add_features(const std::vector<double> &x, std::size_t n_features,
+                        const std::string &kernels = "paper") {
+        detail::check_size("features", x.size(), n_samples_, n_features);
+        return add_features(x.data(), n_samples_, n_features, kernels);
+    }
+
+    /* An Eigen matrix or expression, one sample a row. */
+    template <class M>
+    std::enable_if_t<detail::is_matrix<M>::value, Model &>
+    add_features(const M &x, const std::string &kernels = "paper") {
+        if constexpr (detail::is_stored<M>::value) {
+            const detail::View from = detail::view(x);
+            return add_features(from.data, from.rows, from.cols, from.row_stride, from.col_stride,
+                                kernels);
+        } else {
+            return add_features(evaluated(x), kernels);
+        }
+    }
+
+    /* Removes all kernels; borrowed memory is free again. Options stay. */
+    Model &clear_kernels() { return check(scmk_clear_kernels(handle())); }
+
+    /* OPTIONS, by name; scmk::options() lists them. A change discards the result of an earlier
+       fit. */
+
+    /* Any number or bool. */
+    template <class T>
+    std::enable_if_t<std::is_arithmetic_v<T>, Model &> set(const std::string &name, T value) {
+        const char *text = detail::c_text(name);
+        bool whole = std::is_integral_v<T>;
+        /* What no int64_t holds is left to the library to refuse. */
+        if constexpr (std::is_unsigned_v<T> && sizeof(T) >= sizeof(std::int64_t))
+            whole = value <= static_cast<T>(std::numeric_limits<std::int64_t>::max());
+        if (whole)
+            return check(scmk_set_int(handle(), text, static_cast<std::int64_t>(value)));
+        return check(scmk_set_real(handle(), text, static_cast<double>(value)));
+    }
+
+    /* One of the option's names, or a number as text. */
+    Model &set(const std::string &name, const char *value) {
+        return check(scmk_set_text(handle(), detail::c_text(name), value));
+    }
+    Model &set(const std::string &name, const std::string &value) {
+        return set(name, detail::c_text(value));
+    }
+
+    double get_real(const std::string &name) const {
+        double value = 0;
+        check(scmk_get_real(handle(), detail::c_text(name), &value));
+        return value;
+    }
+
+    std::int64_t get_int(const std::string &name) const {
+        std::int64_t value = 0;
+        check(scmk_get_int(handle(), detail::c_text(name), &value));
+        return value;
+    }
+
+    /* An option of any type. */
+    std::string get_text(const std::string &name) const {
+        std::size_t needed = 0;
+        check(scmk_get_text(handle(), detail::c_text(name), nullptr, 0, &needed));
+        std::vector<char> text(needed + 1, '\0');
+        check(scmk_get_text(handle(), name.c_str(), text.data(), text.size(), nullptr));
+        return text.data();
+    }
+
+    /* PROGRESS. function takes a const scmk::Progress & and returns void, or bool: false stops the
+       fit, which then returns what it has. It runs on the thread that called fit(), about ten times
+       a second. It may throw: the fit is stopped, and the exception leaves fit(). nullptr or an
+       empty std::function is none. */
+    template <class F> Model &set_progress(F &&function) {
+        if constexpr (std::is_null_pointer_v<std::decay_t<F>>) {
+            return set_listener(nullptr);
+        } else {
+            using Answer = std::invoke_result_t<std::decay_t<F> &, const Progress &>;
+            static_assert(std::is_void_v<Answer> || std::is_same_v<Answer, bool>,
+                          "a progress function returns void, or bool: false stops the fit");
+            std::function<Answer(const Progress &)> called(std::forward<F>(function));
+            if (!called)
+                return set_listener(nullptr);
+            auto listener = std::make_unique<detail::Listener>();
+            if constexpr (std::is_void_v<Answer>)
+                listener->function = [called = std::move(called)](const Progress &progress) {
+                    called(progress);
+                    return true;
+                };
+            else
+                listener->function = std::move(called);
+            return set_listener(std::move(listener));
+        }
+    }
+
+    /* FITTING */
+
+    /* Fits, and collects all results. */
+    Fit fit() {
+        run();
+        return results();
+    }
+
+    /* Fits, and leaves the results in the model, to be read one by one: for n so large that a copy
+       of the similarity is not wanted. */
+    void run() {
+        const scmk_status status = scmk_fit(handle());
+        /* If busy, the exception is for the one who is fitting. */
+        if (status != SCMK_E_BUSY && listener_ && listener_->thrown)
+            std::rethrow_exception(std::exchange(listener_->thrown, nullptr));
+        check(status);
+    }
+
+    /* Asks the running fit to stop soon, with what it has; without one nothing happens. From any
+       thread, but not from a signal handler. */
+    void cancel() { check(scmk_cancel(handle())); }
+
+    /* RESULTS of the last fit. SCMK_E_STATE before a fit, after a change of kernels or options, and
+       for what the method does not have. */
+
+    /* All of them; what the method does not have is left out. */
+    Fit results() const {
+        Fit fit;
+        fit.labels = labels();
+        fit.weights = weights();
+        fit.trace = trace();
+        fit.embedding = if_any([this] { return embedding(); });
+        fit.similarity_ = if_any([this] { return similarity(); }, &fit.no_similarity_);
+        fit.outcome = static_cast<Outcome>(info_int("outcome"));
+        for (std::size_t i = 0; i < scmk_info_count(); i++) {
+            const char *name = nullptr;
+            detail::check(scmk_info_name(i, &name, nullptr, nullptr));
+            if (const auto value = if_any([&] { return info_real(name); }))
+                fit.infos[name] = *value;
+        }
+        return fit;
+    }
+
+    std::vector<std::int32_t> labels() const {
+        std::vector<std::int32_t> labels(n_samples_);
+        check(scmk_labels(handle(), labels.data(), labels.size()));
+        return labels;
+    }
+
+    std::vector<double> weights() const {
+        /* The library does not tell how many kernels there are. It fills as many elements, with
+           numbers: the NaN that is left shows the end. */
+        constexpr double unset = std::numeric_limits<double>::quiet_NaN();
+        std::vector<double> weights;
+        scmk_status status = SCMK_E_DIMENSION;
+        for (std::size_t size = 16; status == SCMK_E_DIMENSION; size *= 2) {
+            weights.assign(size, unset);
+            status = scmk_weights(handle(), weights.data(), size);
+        }
+        check(status);
+        std::size_t count = 0;
+        while (count < weights.size() && weights[count] == weights[count])
+            count++;
+        weights.resize(count);
+        return weights;
+    }
+
+    /* The objective after each iteration. */
+    std::vector<double> trace() const {
+        std::size_t length = 0;
+        check(scmk_trace(handle(), nullptr, 0, &length));
+        std::vector<double> trace(length);
+        check(scmk_trace(handle(), trace.data(), trace.size(), &length));
+        return trace;
+    }
+
+    /* n_samples x n_clusters. Of methods scmk, sc and aasc. */
+    Matrix embedding() const {
+        Matrix embedding{n_samples_, n_clusters_, std::vector<double>(n_samples_ * n_clusters_)};
+        check(scmk_embedding(handle(), embedding.values.data(), embedding.values.size()));
+        return embedding;
+    }
+
+    /* The similarity graph of method scmk; its columns sum to 1. */
+    SparseMatrix similarity() const {
+        std::int64_t nnz = 0;
+        const scmk_status status = scmk_info_int(handle(), "similarity_nnz", &nnz);
+        /* Without a similarity, the call below says so in better words. */
+        if (status != SCMK_E_STATE)
+            check(status);
+        SparseMatrix sparse;
+        sparse.n = n_samples_;
+        sparse.colptr.resize(n_samples_ + 1);
+        sparse.rows.resize(nnz > 0 ? static_cast<std::size_t>(nnz) : 1);
+        sparse.values.resize(sparse.rows.size());
+        check(scmk_similarity_csc(handle(), sparse.colptr.data(), sparse.colptr.size(),
+                                  sparse.rows.data(), sparse.values.data(), sparse.values.size()));
+        return sparse;
+    }
+
+    /* The same, n_samples x n_samples. */
+    Matrix similarity_dense() const {
+        Matrix dense{n_samples_, n_samples_, std::vector<double>(n_samples_ * n_samples_)};
+        check(scmk_similarity(handle(), dense.values.data(), dense.values.size()));
+        return dense;
+    }
+
+    /* An info by name; scmk::infos() lists them. "memory_required" is known before a fit. */
+    double info_real(const std::string &name) const {
+        double value = 0;
+        check(scmk_info_real(handle(), detail::c_text(name), &value));
+        return value;
+    }
+
+    /* An info that is a whole number. */
+    std::int64_t info_int(const std::string &name) const {
+        std::int64_t value = 0;
+        check(scmk_info_int(handle(), detail::c_text(name), &value));
+        return value;
+    }
+
+private:
+    void check(scmk_status status) const { detail::check(status, handle()); }
+
+    Model &check(scmk_status status) {
+        detail::check(status, handle());
+        return *this;
+    }
+
+    template <class M> static typename M::PlainObject evaluated(const M &expression) {
+        static_assert(detail::is_stored<typename M::PlainObject>::value,
+                      "scmk takes dense matrices");
+        return typename M::PlainObject(expression);
+    }
+
+    /* What read() gives; nothing, and why, if the method has no such result. */
+    template <class Read>
+    static auto if_any(Read read, std::string *why = nullptr) -> std::optional<decltype(read())> {
+        try {
+            return read();
+        } catch (const Error &error) {
+            if (error.status() != SCMK_E_STATE)
+                throw;
+            if (why != nullptr)
+                *why = error.what();
+            return std::nullopt;
+        }
+    }
+
+    Model &set_listener(std::unique_ptr<detail::Listener> listener) {
+        check(scmk_set_progress(handle(), listener ? detail::listen : nullptr, listener.get()));
+        /* Only now, when the library no longer holds the old one. */
+        listener_ = std::move(listener);
+        return *this;
+    }
+
+    std::size_t n_samples_, n_clusters_;
+    std::unique_ptr<detail::Listener> listener_;
+    std::unique_ptr<scmk_model, detail::Destroy> model_;
+};
+
+/* Compares labels with a known truth; the numbers of the labels do not matter, only which samples
+   share one. scmk::metrics() lists the names. */
+inline double metric(const std::string &name, const std::int32_t *truth,
+                     const std::int32_t *labels, std::size_t n) {
+    double value = 0;
+    detail::check(scmk_metric(detail::c_text(name), truth, labels, n, &value));
+    return value;
+}
+
+inline double metric(const std::string &name, const std::vector<std::int32_t> &truth,
+                     const std::vector<std::int32_t> &labels) {
+    if (truth.size() != labels.size())
+        throw Error(SCMK_E_DIMENSION, "labels: " + std::to_string(labels.size()) + " given, " +
+                                          std::to_string(truth.size()) + " as in truth expected");
+    return metric(name, truth.data(), labels.data(), truth.size());
+}
+
+/* All options that Model::set takes. */
+inline std::vector<Option> options() {
+    std::vector<Option> all;
+    for (std::size_t i = 0; i < scmk_option_count(); i++) {
+        const char *name, *default_value, *choices, *doc;
+        std::int32_t type;
+        double min, max;
+        detail::check(
+            scmk_option_info(i, &name, &type, &default_value, &min, &max, &choices, &doc));
+        all.push_back({name, static_cast<Type>(type), default_value, min, max,
+                       detail::split(choices), doc});
+    }
+    return all;
+}
+
+/* All infos that a fit can have. */
+inline std::vector<Info> infos() {
+    std::vector<Info> all;
+    for (std::size_t i = 0; i < scmk_info_count(); i++) {
+        const char *name, *doc;
+        std::int32_t type;
+        detail::check(scmk_info_name(i, &name, &type, &doc));
+        all.push_back({name, static_cast<Type>(type), doc});
+    }
+    return all;
+}
+
+/* All metrics that metric() takes. */
+inline std::vector<Metric> metrics() {
+    std::vector<Metric> all;
+    for (std::size_t i = 0; i < scmk_metric_count(); i++) {
+        const char *name, *doc;
+        detail::check(scmk_metric_name(i, &name, &doc));
+        all.push_back({name, doc});
+    }
+    return all;
+}
+
+/* The release of the library that is loaded, such as "1.2.3". */
+inline std::string version() { return scmk_version(); }
+
+/* Its ABI number, to be compared with SCMK_ABI_VERSION. */
+inline std::uint32_t abi_version() noexcept { return scmk_abi_version(); }
+
+} // namespace scmk
+
+#endif
