@@ -118,7 +118,8 @@ typedef int32_t scmk_status;
  objective: after the last complete iteration; NaN before the first.
 
  Every call on the model that is being fitted answers SCMK_E_BUSY here, but for scmk_cancel and
- scmk_error_message. The function must return: no exception and no longjmp may leave it.
+ scmk_error_message. The function must return: a longjmp out of it leaves the model busy for
+ good, and an exception ends the process.
  */
 typedef int32_t (*scmk_progress_fn)(void *user,
                                     const char *step,
@@ -528,7 +529,7 @@ scmk_status scmk_trace(const scmk_model *model, double *out, size_t cap, size_t 
  name: NUL-terminated; see scmk_info_name for all names. out: receives one double.
 
  Errors: SCMK_E_UNKNOWN_OPTION, SCMK_E_STATE (no fit yet, or a kernel or option has changed
- since; "memory_required" is known without a fit). One thread at a time.
+ since; "kernels" and "memory_required" are known without a fit). One thread at a time.
  */
 scmk_status scmk_info_real(const scmk_model *model, const char *name, double *out);
 

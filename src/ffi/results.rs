@@ -191,7 +191,7 @@ pub unsafe extern "C" fn scmk_trace(
 /// name: NUL-terminated; see scmk_info_name for all names. out: receives one double.
 ///
 /// Errors: SCMK_E_UNKNOWN_OPTION, SCMK_E_STATE (no fit yet, or a kernel or option has changed
-/// since; "memory_required" is known without a fit). One thread at a time.
+/// since; "kernels" and "memory_required" are known without a fit). One thread at a time.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn scmk_info_real(
     model: *const scmk_model,
