@@ -1,0 +1,80 @@
+# What the library knows, asked at run time: a newer library brings its options with it.
+
+const TYPES = (:real, :int, :text)
+
+indices(count::Symbol) = 0:Int(ccall(entry(count), Csize_t, ())) - 1
+
+function parsed(type::Symbol, text::AbstractString)
+    type === :real && return parse(Float64, text)
+    type === :int && return parse(Int64, text)
+    return String(text)
+end
+
+"""
+    SCMK.options() -> Vector{NamedTuple}
+
+All options, which are keywords of [`scmk`](@ref), [`Model`](@ref) and [`set!`](@ref): `name`,
+`type` (`:real`, `:int` or `:text`), `default`, `minimum` and `maximum` (`NaN` for text), `choices`
+(empty for numbers) and `doc`.
+
+    SCMK.options(model) -> NamedTuple
+
+The value that each option of `model` has now.
+
+# Example
+```julia
+foreach(o -> println(rpad(o.name, 16), rpad(o.default, 10), o.doc), SCMK.options())
+```
+"""
+function options()
+    return map(indices(:scmk_option_count)) do index
+        name, default, choices, doc = Ref{Cstring}(), Ref{Cstring}(), Ref{Cstring}(), Ref{Cstring}()
+        type, minimum, maximum = Ref{Int32}(), Ref{Float64}(), Ref{Float64}()
+        check(ccall(entry(:scmk_option_info), Int32,
+                    (Csize_t, Ref{Cstring}, Ref{Int32}, Ref{Cstring}, Ref{Float64}, Ref{Float64},
+                     Ref{Cstring}, Ref{Cstring}),
+                    index, name, type, default, minimum, maximum, choices, doc))
+        kind = TYPES[type[] + 1]
+        return (name = Symbol(unsafe_string(name[])), type = kind,
+                default = parsed(kind, unsafe_string(default[])),
+                minimum = minimum[], maximum = maximum[],
+                choices = String.(strip.(split(unsafe_string(choices[]), ','; keepempty = false))),
+                doc = unsafe_string(doc[]))
+    end
+end
+
+"""
+    SCMK.infos() -> Vector{NamedTuple}
+
+The numbers that a fit leaves in [`info`](@ref): `name`, `type` (`:real` or `:int`) and `doc`.
+"""
+function infos()
+    return map(indices(:scmk_info_count)) do index
+        name, type, doc = Ref{Cstring}(), Ref{Int32}(), Ref{Cstring}()
+        check(ccall(entry(:scmk_info_name), Int32,
+                    (Csize_t, Ref{Cstring}, Ref{Int32}, Ref{Cstring}), index, name, type, doc))
+        return (name = Symbol(unsafe_string(name[])), type = TYPES[type[] + 1],
+                doc = unsafe_string(doc[]))
+    end
+end
+
+"""
+    SCMK.metrics() -> Vector{NamedTuple}
+
+The metrics that [`metric`](@ref) knows: `name` and `doc`.
+"""
+function metrics()
+    return map(indices(:scmk_metric_count)) do index
+        name, doc = Ref{Cstring}(), Ref{Cstring}()
+        check(ccall(entry(:scmk_metric_name), Int32, (Csize_t, Ref{Cstring}, Ref{Cstring}),
+                    index, name, doc))
+        return (name = Symbol(unsafe_string(name[])), doc = unsafe_string(doc[]))
+    end
+end
+
+"""
+    SCMK.methods_available() -> Vector{String}
+
+The clustering methods: what the option `method` may be.
+"""
+methods_available() = only(filter(option -> option.name === :method, options())).choices

@@ -1,0 +1,377 @@
+# A model: kernels, options, the fit.
+
+"""
+    Model(n_samples, n_clusters; options...)
+
+A model of `n_samples` samples that are to be divided into `n_clusters` clusters. It is filled by
+[`add_kernel!`](@ref), [`borrow_kernel!`](@ref) and [`add_features!`](@ref), set by [`set!`](@ref),
+fitted by [`fit!`](@ref), and read by [`assignments`](@ref), [`weights`](@ref), ... or all at once by
+[`SCMKResult`](@ref)`(model)`. Adding a kernel or changing an option discards the result.
+
+A model is used by one task at a time; another gets an [`SCMKError`](@ref) with the status
+`:SCMK_E_BUSY`. Only [`cancel!`](@ref) may be called during a fit.
+
+The memory of a model is the library's, which Julia's garbage collector does not see: with large
+kernels, `close(model)` gives it back at once. A model that is forgotten is destroyed by its
+finalizer, which never waits: were the model in use (only an explicit `finalize` during a fit can do
+that), it tries again at a later collection.
+
+# Example
+```julia
+model = Model(size(X, 2), 10; alpha = 30)
+add_features!(model, X; kernels = "gaussian(t=0.1); linear")
+fit!(model)
+assignments(model)
+```
+"""
+mutable struct Model
+    # A ticket, not an address. It is never issued twice, so that it may be kept after the end.
+    handle::Ptr{Cvoid}
+    closed::Bool
+    n_samples::Int
+    n_clusters::Int
+    # Keeps borrowed matrices alive.
+    borrowed::Vector{Any}
+    # Of the fit that is running: whom to tell, and what was thrown there.
+    fitting::Threads.Atomic{Bool}
+    progress::Any
+    thrown::Any
+
+    function Model(n_samples::Integer, n_clusters::Integer; options...)
+        for (name, value) in ((:n_samples, n_samples), (:n_clusters, n_clusters))
+            value >= 0 || throw(ArgumentError("$name: $value given, at least 1 expected"))
+        end
+        handle = Ref{Ptr{Cvoid}}(C_NULL)
+        check(ccall(entry(:scmk_create), Int32, (Csize_t, Csize_t, Ref{Ptr{Cvoid}}),
+                    n_samples, n_clusters, handle))
+        model = new(handle[], false, n_samples, n_clusters, Any[], Threads.Atomic{Bool}(false),
+                    nothing, nothing)
+        finalizer(destroy_without_waiting, model)
+        check(set_progress(model), model.handle)
+        set!(model; options...)
+        return model
+    end
+end
+
+Base.show(io::IO, model::Model) = print(io, "SCMK.Model(", model.n_samples, " samples, ",
+    model.n_clusters, " clusters", isopen(model) ? ")" : ", closed)")
+
+destroy(model::Model) = ccall(entry(:scmk_destroy), Int32, (Ptr{Cvoid},), model.handle)
+
+# Called between any two instructions of any task: may neither wait nor throw nor print. The library
+# answers BUSY at once where it cannot; then the next collection is the next chance.
+function destroy_without_waiting(model::Model)
+    model.closed && return nothing
+    if destroy(model) == BUSY
+        finalizer(destroy_without_waiting, model)
+    else
+        model.closed = true
+    end
+    return nothing
+end
+
+"""
+    close(model::Model)
+
+Destroys the model and gives its memory back. Borrowed kernels are free again. Closing twice does
+nothing; during a fit it is an error.
+"""
+function Base.close(model::Model)
+    isopen(model) || return nothing
+    check(destroy(model), model.handle)
+    model.closed = true
+    empty!(model.borrowed)
+    return nothing
+end
+
+Base.isopen(model::Model) = !model.closed
+
+# Runs a call on the model, and keeps the model alive meanwhile.
+macro on(model, call)
+    return quote
+        local model = $(esc(model))
+        GC.@preserve model check($(esc(call)), model.handle)
+    end
+end
+
+# --- kernels
+
+# The matrix as it can be handed over: as it is if it is dense and holds doubles, else as a copy.
+function as_floats(matrix::AbstractMatrix)
+    Base.require_one_based_indexing(matrix)
+    all(>(0), strided(matrix)) && return matrix
+    if !(eltype(matrix) <: Real)
+        odd = findfirst(value -> !(value isa Real), matrix)
+        odd === nothing || throw(ArgumentError("the matrix must hold real numbers, but its entry " *
+            "$(Tuple(odd)) is $(repr(matrix[odd])) (a header line that was read as data?)"))
+    end
+    return Matrix{Float64}(matrix)
+end
+
+# The strides of a matrix that C can read in place; zeros for any other.
+strided(matrix::StridedMatrix{Float64}) = strides(matrix)
+strided(::AbstractMatrix) = (0, 0)
+
+# The same for kernels, of which C reads dense columns at any distance.
+function as_columns(matrix::AbstractMatrix)
+    values = as_floats(matrix)
+    return stride(values, 1) == 1 ? values : Matrix{Float64}(values)
+end
+
+function square(kernel::AbstractMatrix)
+    rows, columns = size(kernel)
+    rows == columns ||
+        throw(DimensionMismatch("a kernel must be a square matrix, but this one is $rows×$columns"))
+    return rows
+end
+
+"""
+    add_kernel!(model, K) -> model
+
+Adds a copy of the kernel matrix `K`: symmetric, one row and one column for each sample.
+"""
+function add_kernel!(model::Model, kernel::AbstractMatrix)
+    n = square(kernel)
+    values = as_columns(kernel)
+    GC.@preserve values @on model ccall(entry(:scmk_add_kernel), Int32,
+        (Ptr{Cvoid}, Ptr{Float64}, Csize_t, Csize_t),
+        model.handle, pointer(values), n, stride(values, 2))
+    return model
+end
+
+"""
+    borrow_kernel!(model, K) -> model
+
+Adds the kernel matrix `K` without copying it, for kernels that fill the memory. `K` must be a dense
+matrix of `Float64` (or a view of one, or memory-mapped, with columns that are dense), and must not be
+changed until [`clear_kernels!`](@ref) or `close`. The model keeps it alive.
+"""
+function borrow_kernel!(model::Model, kernel::StridedMatrix{Float64})
+    n = square(kernel)
+    (stride(kernel, 1) == 1 && stride(kernel, 2) > 0) || throw(ArgumentError(
+        "only a matrix with dense columns can be borrowed; add_kernel! copies any other"))
+    # Kept before C has it, and let go only if C refused it: an interrupt may come in between.
+    push!(model.borrowed, kernel)
+    try
+        @on model ccall(entry(:scmk_borrow_kernel), Int32,
+            (Ptr{Cvoid}, Ptr{Float64}, Csize_t, Csize_t),
+            model.handle, pointer(kernel), n, stride(kernel, 2))
+    catch error
+        error isa SCMKError && deleteat!(model.borrowed, findlast(one -> one === kernel, model.borrowed))
+        rethrow()
+    end
+    return model
+end
+
+borrow_kernel!(::Model, kernel::AbstractMatrix) = throw(ArgumentError(
+    "only a dense matrix of Float64 can be borrowed, not a $(typeof(kernel)); add_kernel! copies any"))
+
+"""
+    add_features!(model, X; kernels = "paper") -> model
+
+Builds kernels from the features `X` and adds them. **Samples are the columns of `X`**, as in
+Clustering.jl: a table with one sample a row is given as `X'`. Call it once for each view.
+
+`kernels` is `"paper"` (the paper's pool of twelve) or a list such as
+`"gaussian(t=0.1); linear; polynomial(a=1,b=2)"`.
+"""
+function add_features!(model::Model, features::AbstractMatrix;
+                       kernels::AbstractString = "paper")
+    values = as_floats(features)
+    GC.@preserve values @on model ccall(entry(:scmk_add_features), Int32,
+        (Ptr{Cvoid}, Ptr{Float64}, Csize_t, Csize_t, Csize_t, Csize_t, Cstring),
+        model.handle, pointer(values), size(values, 2), size(values, 1), stride(values, 2),
+        stride(values, 1), kernels)
+    return model
+end
+
+"""
+    clear_kernels!(model) -> model
+
+Removes all kernels. Borrowed ones are free again, options stay.
+"""
+function clear_kernels!(model::Model)
+    @on model ccall(entry(:scmk_clear_kernels), Int32, (Ptr{Cvoid},), model.handle)
+    empty!(model.borrowed)
+    return model
+end
+
+# --- options
+
+const Name = Union{AbstractString,Symbol}
+
+"""
+    set!(model, name, value) -> model
+    set!(model; options...) -> model
+
+Sets an option, or several in the order in which they are given; [`SCMK.options`](@ref) lists them.
+The name is a symbol or a string; the value a number, a string or a symbol.
+
+# Example
+```julia
+set!(model; alpha = 0.1, method = "mkkm")
+```
+"""
+function set!(model::Model, name::Name, value::Real)
+    @on model ccall(entry(:scmk_set_real), Int32, (Ptr{Cvoid}, Cstring, Float64),
+                    model.handle, string(name), value)
+    return model
+end
+
+function set!(model::Model, name::Name, value::Integer)
+    @on model ccall(entry(:scmk_set_int), Int32, (Ptr{Cvoid}, Cstring, Int64),
+                    model.handle, string(name), value)
+    return model
+end
+
+function set!(model::Model, name::Name, value::Name)
+    @on model ccall(entry(:scmk_set_text), Int32, (Ptr{Cvoid}, Cstring, Cstring),
+                    model.handle, string(name), string(value))
+    return model
+end
+
+function set!(model::Model; options...)
+    for (name, value) in options
+        set!(model, name, value)
+    end
+    return model
+end
+
+function option_text(model::Model, name::Symbol)
+    needed = Ref{Csize_t}(0)
+    buffer = zeros(UInt8, 256)
+    while true
+        @on model ccall(entry(:scmk_get_text), Int32,
+            (Ptr{Cvoid}, Cstring, Ptr{UInt8}, Csize_t, Ref{Csize_t}),
+            model.handle, string(name), buffer, length(buffer), needed)
+        needed[] <= length(buffer) && return GC.@preserve buffer unsafe_string(pointer(buffer))
+        resize!(buffer, needed[])
+    end
+end
+
+function option_value(model::Model, option)
+    if option.type === :real
+        real = Ref{Float64}()
+        @on model ccall(entry(:scmk_get_real), Int32, (Ptr{Cvoid}, Cstring, Ref{Float64}),
+                        model.handle, string(option.name), real)
+        return real[]
+    elseif option.type === :int
+        whole = Ref{Int64}()
+        @on model ccall(entry(:scmk_get_int), Int32, (Ptr{Cvoid}, Cstring, Ref{Int64}),
+                        model.handle, string(option.name), whole)
+        return whole[]
+    end
+    return option_text(model, option.name)
+end
+
+function options(model::Model)
+    known = options()
+    return NamedTuple{Tuple(option.name for option in known)}(
+        Tuple(option_value(model, option) for option in known))
+end
+
+# --- fit
+
+"""
+    SCMK.Progress
+
+How far a fit has come: `step` (`:similarity`, `:embedding`, `:weights`, `:labels`, or `:iteration`
+when an outer iteration is complete), `iteration` (complete ones; the methods kkm, rkkm, mkkm and
+rmkkm count restarts), `fraction` of the step that is done, from 0 to 1, and `objective` (`NaN`
+before the first complete iteration).
+"""
+struct Progress
+    step::Symbol
+    iteration::Int
+    fraction::Float64
+    objective::Float64
+end
+
+# What C calls during a fit, on the thread that called scmk_fit. No exception may leave it: what is
+# thrown is kept in the model until C has returned. It is called also when nobody listens, so that a
+# Ctrl-C and the garbage collection of other threads do not have to wait for the end of the fit.
+function report(user::Ptr{Cvoid}, step::Cstring, iteration::Int64, fraction::Float64,
+                objective::Float64)::Int32
+    model = unsafe_pointer_to_objref(user)::Model
+    try
+        GC.safepoint()
+        return reenable_sigint() do
+            model.progress === nothing && return Int32(0)
+            progress = Progress(Symbol(unsafe_string(step)), iteration, fraction, objective)
+            return Int32(model.progress(progress) === true)
+        end
+    catch error
+        model.thrown = error
+        return Int32(1)
+    end
+end
+
+# The model itself is what the callback gets: it lives as long as its fit. Set once and for all, so
+# that C never holds on to a function that is gone.
+set_progress(model::Model) = ccall(entry(:scmk_set_progress), Int32,
+    (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), model.handle,
+    @cfunction(report, Int32, (Ptr{Cvoid}, Cstring, Int64, Float64, Float64)),
+    pointer_from_objref(model))
+
+"""
+    fit!(model; progress = nothing) -> model
+    fit!(progress, model) -> model
+
+Fits the model. `progress` is called with an [`SCMK.Progress`](@ref) after each iteration and about
+ten times a second in between, by the same task; when it returns `true`, the fit stops. So a `do`
+block can watch a fit:
+
+```julia
+fit!(model) do p
+    println(p.step, " of iteration ", p.iteration + 1)
+    p.iteration == 5                            # enough
+end
+```
+
+A fit that is stopped, by `progress`, by [`cancel!`](@ref) or by a limit, leaves its last complete
+iterate: [`outcome`](@ref)`(model)` tells. An exception in `progress` stops the fit, too, and is
+thrown from `fit!` afterwards; so is the `InterruptException` of a Ctrl-C, with or without a
+`progress`. The model can be used again in each case.
+
+The fit keeps its thread busy; other tasks of that thread run only when `progress` lets them, for
+instance by printing or by `yield()`.
+"""
+function fit!(model::Model; progress = nothing)
+    # Only for a fit of its own may a call set `progress`. If there is another, any call on the model
+    # is refused with the right error, unless it has ended just now.
+    while Threads.atomic_cas!(model.fitting, false, true)
+        @on model set_progress(model)
+        GC.safepoint()
+    end
+    task = current_task()
+    sticky = task.sticky
+    try
+        model.progress, model.thrown = progress, nothing
+        # A callback that waits must go on where C expects it: on the thread of the fit.
+        task.sticky = true
+        # An interrupt may be thrown inside of the callback only, never amid the frames of C.
+        status = disable_sigint() do
+            GC.@preserve model ccall(entry(:scmk_fit), Int32, (Ptr{Cvoid},), model.handle)
+        end
+        model.thrown === nothing || throw(model.thrown)
+        check(status, model.handle)
+    finally
+        task.sticky = sticky
+        model.progress = model.thrown = nothing
+        model.fitting[] = false
+    end
+    return model
+end
+
+fit!(progress, model::Model) = fit!(model; progress = progress)
+
+"""
+    cancel!(model)
+
+Asks the fit that is running on the model, on another thread or in whose `progress` this is called, to
+stop soon. Without a fit nothing happens.
+"""
+function cancel!(model::Model)
+    @on model ccall(entry(:scmk_cancel), Int32, (Ptr{Cvoid},), model.handle)
+    return nothing
+end
