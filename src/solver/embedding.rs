@@ -4,7 +4,7 @@
 //! of them no eigenvector is computed at all. The remaining ones come from a dense
 //! decomposition where n is small and from the block iteration, warm-started, where it is not.
 
-use super::eigen::{self, Block};
+use super::eigen::{self, Block, MOST_ROUNDS};
 use super::graph::{Graph, Laplacian, Parts};
 use super::ward;
 use crate::error::Result;
@@ -49,8 +49,18 @@ pub(crate) struct Way {
     pub(crate) kind: Kind,
     /// Residual of an eigenvector relative to the largest degree.
     pub(crate) tolerance: f64,
-    /// By a dense decomposition, not by the iteration.
-    pub(crate) dense: bool,
+    pub(crate) by: By,
+}
+
+/// By what the eigenvectors are found.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum By {
+    /// A dense decomposition.
+    Decomposition,
+    /// The iteration.
+    Iteration,
+    /// The iteration for so many rounds, then a dense decomposition.
+    Either(usize),
 }
 
 /// Embeds the samples; `None` when the monitor asked to stop.
@@ -58,7 +68,7 @@ pub(crate) fn solve(
     graph: &Graph,
     clusters: usize,
     kernel: &Matrix,
-    Way { kind, tolerance, dense }: Way,
+    Way { kind, tolerance, by }: Way,
     warm: Option<&Block>,
     monitor: &Monitor<'_>,
 ) -> Result<Option<Embedding>> {
@@ -86,7 +96,20 @@ pub(crate) fn solve(
     for i in 0..n {
         vectors.col_mut(parts.of[i] as usize)[i] = laplacian.null_entry(i);
     }
-    let (value, residual, basis) = if dense {
+    let mut found = None;
+    if by != By::Decomposition {
+        let rounds = if let By::Either(rounds) = by { rounds } else { MOST_ROUNDS };
+        let pairs = eigen::smallest(&laplacian, wanted, warm, tolerance, rounds, monitor)?;
+        let Some(pairs) = pairs else { return Ok(None) };
+        found = Some(pairs).filter(|pairs| by == By::Iteration || pairs.residual <= tolerance);
+    }
+    let (value, residual, basis) = if let Some(pairs) = found {
+        for k in 0..wanted {
+            let column = vectors.col_mut(components + k);
+            column.iter_mut().enumerate().for_each(|(i, value)| *value = pairs.vectors.row(i)[k]);
+        }
+        (pairs.values.iter().sum(), pairs.residual, Some(pairs.vectors))
+    } else {
         let (values, all) = eigen::decompose(laplacian.dense()?.view())?;
         // The first vectors of the decomposition span the null space, which is known exactly.
         for k in components..clusters {
@@ -94,17 +117,13 @@ pub(crate) fn solve(
             column.iter_mut().enumerate().for_each(|(i, value)| *value = all[(i, k)]);
         }
         (values[components..clusters].iter().sum(), 0.0, None)
-    } else {
-        let Some(pairs) = eigen::smallest(&laplacian, wanted, warm, tolerance, monitor)? else {
-            return Ok(None);
-        };
-        for k in 0..wanted {
-            let column = vectors.col_mut(components + k);
-            column.iter_mut().enumerate().for_each(|(i, value)| *value = pairs.vectors.row(i)[k]);
-        }
-        (pairs.values.iter().sum(), pairs.residual, Some(pairs.vectors))
     };
     Ok(Some(Embedding { vectors, components, groups: None, value, residual, basis }))
+}
+
+/// By what the eigenvectors of a learned graph are found.
+pub(crate) fn fastest(samples: usize, wanted: usize) -> By {
+    if dense_is_faster(samples, wanted) { By::Decomposition } else { By::Iteration }
 }
 
 /// Whether a dense decomposition takes less time than the iteration. Measured: at n = 400 it takes
@@ -161,7 +180,7 @@ mod tests {
         let similarity = Similarity::from_columns(columns);
         let embedding = monitor::idle(|monitor| {
             let graph = Graph::new(&similarity).unwrap();
-            let way = Way { kind: Kind::Model, tolerance: AT_THE_END, dense: true };
+            let way = Way { kind: Kind::Model, tolerance: AT_THE_END, by: By::Decomposition };
             solve(&graph, 2, &kernel, way, None, monitor).unwrap().unwrap()
         });
         assert_eq!(embedding.components, 4);

@@ -208,8 +208,7 @@ impl Solver<'_, '_> {
     ) -> Result<Option<Embedding>> {
         let graph = Graph::new(similarity)?;
         let (clusters, kernel) = (self.problem.clusters, &mixed.kernel);
-        let dense = embedding::dense_is_faster(graph.samples(), clusters);
-        let way = Way { kind, tolerance, dense };
+        let way = Way { kind, tolerance, by: embedding::fastest(graph.samples(), clusters) };
         embedding::solve(&graph, clusters, kernel, way, warm, self.problem.monitor)
     }
 

@@ -19,17 +19,19 @@ use rand_xoshiro::rand_core::{RngCore, SeedableRng};
 /// Blocks the basis holds before it is cut back.
 const MOST_BLOCKS: usize = 4;
 
-/// Rounds after which the pairs are returned as they are, with their residual.
-const MOST_ROUNDS: usize = 1000;
+/// Rounds that are made at most where there is no other way.
+pub(crate) const MOST_ROUNDS: usize = 1000;
 
 /// The `count` smallest eigenpairs outside of the null space, to residuals of `tolerance` times
 /// the largest diagonal entry; `None` when the monitor asked to stop. Needs
-/// `count + nullity ≤ samples`.
+/// `count + nullity ≤ samples`. After `most_rounds` the pairs are returned as they are, with their
+/// residual.
 pub(crate) fn smallest(
     operator: &impl Operator,
     count: usize,
     warm: Option<&Block>,
     tolerance: f64,
+    most_rounds: usize,
     monitor: &Monitor<'_>,
 ) -> Result<Option<Pairs>> {
     let n = operator.samples();
@@ -61,7 +63,7 @@ pub(crate) fn smallest(
         let worst = norms2.iter().fold(0.0, |a: f64, &b| a.max(b)).sqrt() / scale;
         // A basis that fills the whole space is exact whatever the residual's rounding.
         let complete = basis.width() + operator.nullity() >= n;
-        if worst <= tolerance || complete || round == MOST_ROUNDS {
+        if worst <= tolerance || complete || round == most_rounds {
             let values = values[..wanted].to_vec();
             return Ok(Some(Pairs { values, vectors, residual: worst }));
         }
@@ -260,7 +262,8 @@ mod tests {
             let parts = graph.parts().unwrap();
             let laplacian = Laplacian::new(&graph, &parts, normalized);
             let (values, _) = decompose(laplacian.dense().unwrap().view()).unwrap();
-            let pairs = smallest(&laplacian, count, None, 1e-10, monitor).unwrap().unwrap();
+            let pairs =
+                smallest(&laplacian, count, None, 1e-10, MOST_ROUNDS, monitor).unwrap().unwrap();
             assert!(pairs.residual <= 1e-10);
             for (k, value) in pairs.values.iter().enumerate() {
                 let expected = values[parts.count + k];
@@ -273,7 +276,8 @@ mod tests {
                 }
             }
             // From its own answer it has nothing left to do.
-            let again = smallest(&laplacian, count, Some(&pairs.vectors), 1e-9, monitor);
+            let again =
+                smallest(&laplacian, count, Some(&pairs.vectors), 1e-9, MOST_ROUNDS, monitor);
             assert_eq!(again.unwrap().unwrap().values.len(), count);
         });
     }
@@ -312,12 +316,14 @@ mod tests {
             let parts = graphs.each_ref().map(|graph| graph.parts().unwrap());
             let before = Laplacian::new(&graphs[0], &parts[0], false);
             let after = Laplacian::new(&graphs[1], &parts[1], false);
-            let start = smallest(&before, 7, None, 1e-10, monitor).unwrap().unwrap();
+            let start = smallest(&before, 7, None, 1e-10, MOST_ROUNDS, monitor).unwrap().unwrap();
             let image = apply(&after, &start.vectors).unwrap();
             let products = start.vectors.inner(&image);
             let trace: f64 = (0..7).map(|k| products[(k, k)]).sum();
             // Even with a tolerance that accepts anything.
-            let loose = smallest(&after, 7, Some(&start.vectors), 1.0, monitor).unwrap().unwrap();
+            let loose = smallest(&after, 7, Some(&start.vectors), 1.0, MOST_ROUNDS, monitor)
+                .unwrap()
+                .unwrap();
             assert!(loose.values.iter().sum::<f64>() <= trace + 1e-12);
         });
     }

@@ -6,7 +6,7 @@ mod davidson;
 mod dense;
 
 pub(crate) use block::Block;
-pub(crate) use davidson::smallest;
+pub(crate) use davidson::{MOST_ROUNDS, smallest};
 pub(crate) use dense::decompose;
 
 use crate::error::Result;

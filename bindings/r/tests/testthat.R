@@ -1,0 +1,4 @@
+library(testthat)
+library(scmk)
+
+test_check("scmk")

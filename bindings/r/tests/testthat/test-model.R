@@ -1,0 +1,185 @@
+# The model as a reference: many fits, progress, stopping, and errors on the way.
+
+data <- blobs(60)
+# Nothing converges to 0: many iterations, unless something stops them.
+long <- function(model, ...) scmk_fit(model, tolerance = 0, max_iterations = 20, ...)
+
+test_that("a result before a fit is an error", {
+  model <- scmk_model(data$x, 3)
+  error <- scmk_error_of(scmk_result(model))
+  expect_identical(error$status, "SCMK_E_STATE")
+  expect_identical(fitted(scmk_fit(model)), data$truth)
+  expect_identical(fitted(scmk_result(model)), data$truth)
+})
+
+test_that("options stay, and a refused one changes nothing", {
+  model <- scmk_model(data$x, 3, "linear; gaussian(t=1)")
+  expect_output(print(model), "60 samples")
+  first <- scmk_fit(model, alpha = 0.5, method = "scmk")
+  expect_identical(scmk_fit(model)$options$alpha, 0.5)
+  scmk_error_of(scmk_fit(model, beta = 0.1, alpha = -1))
+  again <- scmk_fit(model)
+  expect_identical(again$options$beta, first$options$beta)
+  expect_identical(again$trace, first$trace)
+})
+
+test_that("a warm start goes on from the last result", {
+  model <- scmk_model(data$x, 3)
+  cold <- scmk_fit(model, warm_start = FALSE)
+  warm <- scmk_fit(model, warm_start = TRUE)
+  expect_lt(warm$info$iterations, cold$info$iterations)
+  expect_lte(warm$info$objective, cold$info$objective * (1 + 1e-9))
+})
+
+test_that("borrowed kernels survive what happens to the variable", {
+  kernel <- gaussian(data$x)
+  expected <- scmk(kernel + 0, 3, kernel = TRUE)
+  model <- scmk_model(kernel, 3, kernel = TRUE)
+  kernel[] <- 0
+  rm(kernel)
+  gc()
+  expect_identical(scmk_fit(model)$trace, expected$trace)
+})
+
+test_that("progress is told", {
+  seen <- NULL
+  model <- scmk_model(data$x, 3)
+  fit <- long(model, progress = function(step, iteration, fraction, objective) {
+    seen <<- rbind(seen, data.frame(step, iteration, fraction, objective))
+  })
+  complete <- seen[seen$step == "iteration", ]
+  expect_identical(complete$iteration, as.double(seq_len(fit$info$iterations)))
+  expect_equal(complete$objective, fit$trace)
+  expect_true(all(seen$fraction >= 0 & seen$fraction <= 1))
+  expect_true(all(is.na(seen$objective[seen$iteration == 0])))
+})
+
+test_that("a progress function stops the fit", {
+  model <- scmk_model(data$x, 3)
+  whole <- long(model)
+  fit <- long(model, progress = function(step, iteration, fraction, objective) iteration < 2)
+  expect_identical(fit$outcome, "cancelled")
+  expect_identical(fit$info$iterations, 2L)
+  expect_identical(fitted(fit), data$truth)
+  expect_identical(long(model)$trace, whole$trace)
+})
+
+test_that("an error in the progress function comes out as it was, and the model stays usable", {
+  model <- scmk_model(data$x, 3)
+  whole <- long(model)
+  mine <- structure(class = c("mine", "error", "condition"), list(message = "mine", call = NULL))
+  for (i in 1:50) {
+    error <- tryCatch(
+      long(model, progress = function(step, iteration, fraction, objective) {
+        if (iteration == 2) stop(mine)
+      }),
+      mine = identity
+    )
+    expect_identical(error, mine)
+  }
+  # What was reached is there.
+  expect_identical(scmk_result(model)$outcome, "cancelled")
+  expect_identical(scmk_result(model)$info$iterations, 2L)
+  expect_identical(long(model)$trace, whole$trace)
+  # So do calling handlers, restarts and returns: everything that jumps.
+  seen <- NULL
+  value <- withRestarts(
+    withCallingHandlers(
+      long(model, progress = function(...) stop("caught on the way")),
+      error = function(e) {
+        seen <<- conditionMessage(e)
+        invokeRestart("mine", 42)
+      }
+    ),
+    mine = identity
+  )
+  expect_identical(value, 42)
+  expect_identical(seen, "caught on the way")
+  leave <- function() long(model, progress = function(...) return_from(7))
+  return_from <- NULL
+  value <- callCC(function(exit) {
+    return_from <<- exit
+    leave()
+  })
+  expect_identical(value, 7)
+  # scmk() itself does not lose its model either.
+  expect_error(scmk(data$x, 3, progress = function(...) stop("mine")), "mine")
+  expect_identical(long(model)$trace, whole$trace)
+})
+
+test_that("a warning in the progress function is a warning", {
+  expect_warning(
+    fit <- scmk(data$x, 3, progress = function(step, iteration, ...) {
+      if (step == "iteration" && iteration == 1) warning("careful")
+    }),
+    "careful"
+  )
+  expect_identical(fit$outcome, "converged")
+})
+
+test_that("a model is busy inside its own fit, another one is not", {
+  model <- scmk_model(data$x, 3)
+  status <- NULL
+  inner <- NULL
+  fit <- scmk_fit(model, progress = function(...) {
+    status <<- tryCatch(scmk_result(model), scmk_error = function(e) e$status)
+    if (is.null(inner)) inner <<- scmk(data$x, 3)
+    gc()
+  })
+  expect_identical(status, "SCMK_E_BUSY")
+  expect_identical(fitted(inner), data$truth)
+  expect_identical(fit$trace, inner$trace)
+})
+
+test_that("an interrupt stops the fit and is an interrupt", {
+  skip_on_os("windows")
+  model <- scmk_model(data$x, 3)
+  whole <- long(model)
+  caught <- tryCatch(
+    long(model, progress = function(step, iteration, fraction, objective) {
+      # As Ctrl-C: the signal is noticed at the next occasion.
+      if (iteration == 2) tools::pskill(Sys.getpid(), tools::SIGINT)
+      NULL
+    }),
+    interrupt = function(condition) "interrupted"
+  )
+  expect_identical(caught, "interrupted")
+  expect_identical(scmk_result(model)$outcome, "cancelled")
+  expect_identical(long(model)$trace, whole$trace)
+})
+
+test_that("a long fit is interrupted within a second", {
+  skip_on_cran()
+  skip_on_os("windows")
+  x <- matrix(sin(seq_len(2000 * 20)^2), 2000)
+  now <- function() as.numeric(Sys.time())
+  model <- scmk_model(x, 10, "gaussian(t=0.1); gaussian(t=1); linear")
+  # Nothing of R runs here but the look for interrupts; the file tells when the signal was sent.
+  file <- tempfile()
+  on.exit(unlink(file))
+  system(sprintf("(sleep 2; date +%%s.%%N >'%s'; kill -INT %d) &", file, Sys.getpid()))
+  caught <- tryCatch(scmk_fit(model, alpha = 10, tolerance = 0, progress = FALSE),
+                     interrupt = function(condition) "interrupted")
+  sent <- as.numeric(readLines(file))
+  expect_identical(caught, "interrupted")
+  expect_lt(now() - sent, 1)
+  started <- now()
+  fit <- scmk_fit(model, progress = function(...) if (now() - started > 1) { sent <<- now(); FALSE })
+  expect_identical(fit$outcome, "cancelled")
+  expect_lt(now() - sent, 1)
+})
+
+test_that("a progress bar is drawn and closed", {
+  drawn <- capture.output(type = "message", fit <- scmk(data$x, 3, progress = TRUE))
+  expect_match(paste(drawn, collapse = ""), "100%")
+  drawn <- capture.output(type = "message", fit <- scmk(data$x, 3, method = "kkm", progress = TRUE))
+  expect_match(paste(drawn, collapse = ""), "100%")
+})
+
+test_that("a model of another session is refused", {
+  model <- scmk_model(data$x, 3)
+  saved <- unserialize(serialize(model, NULL))
+  expect_identical(scmk_error_of(scmk_fit(saved))$status, "SCMK_E_INVALID_HANDLE")
+  expect_identical(scmk_error_of(scmk_result(saved))$status, "SCMK_E_INVALID_HANDLE")
+  expect_output(print(saved), "another R session")
+})
