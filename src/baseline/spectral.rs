@@ -62,8 +62,8 @@ pub(super) fn embed(
     // longer than a decomposition: BA, 1404 samples, 0.3 s for one kernel and 2 s for another,
     // against 0.7 s.
     let by = match problem.samples() {
-        ..=512 => By::Decomposition,
-        ..=MOST_DENSE => By::Either(30),
+        n if n <= 512 => By::Decomposition,
+        n if n <= MOST_DENSE => By::Either(30),
         _ => By::Iteration,
     };
     let way = Way { kind, tolerance: TOLERANCE, by };
