@@ -529,20 +529,8 @@ public:
     }
 
     std::vector<double> weights() const {
-        /* The library does not tell how many kernels there are. It fills as many elements, with
-           numbers: the NaN that is left shows the end. */
-        constexpr double unset = std::numeric_limits<double>::quiet_NaN();
-        std::vector<double> weights;
-        scmk_status status = SCMK_E_DIMENSION;
-        for (std::size_t size = 16; status == SCMK_E_DIMENSION; size *= 2) {
-            weights.assign(size, unset);
-            status = scmk_weights(handle(), weights.data(), size);
-        }
-        check(status);
-        std::size_t count = 0;
-        while (count < weights.size() && weights[count] == weights[count])
-            count++;
-        weights.resize(count);
+        std::vector<double> weights(static_cast<std::size_t>(info_int("kernels")));
+        check(scmk_weights(handle(), weights.data(), weights.size()));
         return weights;
     }
 

@@ -300,28 +300,14 @@ static int32_t progress(void *user, const char *step, int64_t iteration, double 
 
 /* ---------------------------------------------------------------- a fit: results */
 
-/* The interface does not tell how many kernels a list has made: what the library does not write
- * to stays NaN. */
 static mxArray *weights(const scmk_model *model, mxArray **made)
 {
-    for (size_t room = 64;; room *= 2) {
-        double *buffer = (double *)mxMalloc(room * sizeof *buffer), *out;
-        size_t count = 0;
-        for (size_t i = 0; i < room; i++)
-            buffer[i] = mxGetNaN();
-        scmk_status status = scmk_weights(model, buffer, room);
-        if (status == SCMK_E_DIMENSION && room < (size_t)1 << 30) {
-            mxFree(buffer);
-            continue;
-        }
-        TRY(model, status);
-        while (count < room && !mxIsNaN(buffer[count]))
-            count++;
-        *made = column(count, &out);
-        memcpy(out, buffer, count * sizeof *out);
-        mxFree(buffer);
-        return NULL;
-    }
+    int64_t kernels = 0;
+    double *out;
+    TRY(model, scmk_info_int(model, "kernels", &kernels));
+    *made = column((size_t)kernels, &out);
+    TRY(model, scmk_weights(model, out, (size_t)kernels));
+    return NULL;
 }
 
 static mxArray *option_values(const scmk_model *model, mxArray *made)

@@ -65,7 +65,6 @@ Base.showerror(io::IO, error::SCMKError) = print(io, "SCMKError: ", error.messag
 
 const OK = Int32(0)
 const INVALID_HANDLE = Int32(-2)
-const DIMENSION = Int32(-5)
 const STATE = Int32(-11)
 const BUSY = Int32(-12)
 

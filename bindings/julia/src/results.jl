@@ -51,17 +51,10 @@ nclusters(model::Model) = model.n_clusters
 The weight of each kernel, in the order in which they were added.
 """
 function weights(model::Model)
-    # The library does not tell the number of kernels, but leaves alone what it does not need.
-    values = fill(NaN, 256)
-    while true
-        status = GC.@preserve model ccall(entry(:scmk_weights), Int32,
-            (Ptr{Cvoid}, Ptr{Float64}, Csize_t), model.handle, values, length(values))
-        if status != DIMENSION
-            check(status, model.handle)
-            return filter(!isnan, values)
-        end
-        values = fill(NaN, 4 * length(values))
-    end
+    values = Vector{Float64}(undef, info(model, :kernels, :int))
+    GC.@preserve model check(ccall(entry(:scmk_weights), Int32,
+        (Ptr{Cvoid}, Ptr{Float64}, Csize_t), model.handle, values, length(values)), model.handle)
+    return values
 end
 
 """

@@ -348,26 +348,16 @@ static SEXP r_fit(SEXP handle, SEXP progress)
 
 /* ---- results ---- */
 
-/* The number of kernels is not told, but exactly as many weights are written. */
 static SEXP weights_of(const scmk_model *model, scmk_status *status)
 {
-    for (size_t room = 64;; room *= 2) {
-        double *buffer = (double *)R_alloc(room, sizeof *buffer);
-        for (size_t i = 0; i < room; i++)
-            buffer[i] = -1; /* no weight is negative */
-        *status = scmk_weights(model, buffer, room);
-        if (*status == SCMK_E_DIMENSION)
-            continue;
-        if (*status != SCMK_OK)
-            return R_NilValue;
-        size_t count = 0;
-        while (count < room && buffer[count] != -1)
-            count++;
-        SEXP weights = Rf_allocVector(REALSXP, (R_xlen_t)count);
-        for (size_t i = 0; i < count; i++)
-            REAL(weights)[i] = buffer[i];
-        return weights;
-    }
+    int64_t kernels = 0;
+    *status = scmk_info_int(model, "kernels", &kernels);
+    if (*status != SCMK_OK)
+        return R_NilValue;
+    SEXP weights = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)kernels));
+    *status = scmk_weights(model, REAL(weights), (size_t)kernels);
+    UNPROTECT(1);
+    return weights;
 }
 
 static SEXP labels_of(const scmk_model *model, size_t n, scmk_status *status)
