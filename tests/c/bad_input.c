@@ -189,7 +189,7 @@ int main(void)
     STATUS(SCMK_E_INVALID_ARGUMENT, scmk_set_real(model, "alpha", NAN));
     STATUS(SCMK_E_INVALID_ARGUMENT, scmk_set_real(model, "beta", -1));
     MESSAGE(model, "beta = -1");
-    STATUS(SCMK_E_UNKNOWN_OPTION, scmk_set_real(model, "gamma", 1));
+    STATUS(SCMK_E_UNKNOWN_OPTION, scmk_set_real(model, "delta", 1));
     OK(scmk_error_message(model, text, sizeof text, &length));
     CHECK(strlen(text) == sizeof text - 1 && length > sizeof text);
     CHECK(works(model));
