@@ -10,7 +10,7 @@ use crate::monitor::Step;
 use crate::options;
 use crate::problem::{Problem, timed};
 use crate::result::{Fit, Outcome, Seconds};
-use crate::solver::embedding::{self, By, Embedding, Kind, MOST_DENSE, Way};
+use crate::solver::embedding::{self, AT_THE_END, By, Embedding, Kind, MOST_DENSE, Way};
 use crate::solver::graph::Graph;
 
 /// Bytes a fit needs at most beyond the kernels: the affinities, the mixed kernel, a dense
@@ -21,8 +21,8 @@ pub(crate) fn memory_required(samples: usize, clusters: usize) -> usize {
     samples.saturating_mul(squares * samples + vectors).saturating_mul(size_of::<f64>())
 }
 
-/// Residual of an eigenvector relative to the largest degree. Eigenvalues are accurate to its
-/// square.
+/// Residual of an eigenvector relative to the largest degree, where the distance to the other
+/// eigenvalues is looked at too. Eigenvalues are accurate to its square.
 const TOLERANCE: f64 = 1e-8;
 
 /// The affinity graph for some weights, and its embedding.
@@ -66,7 +66,8 @@ pub(super) fn embed(
         n if n <= MOST_DENSE => By::Either(30),
         _ => By::Iteration,
     };
-    let way = Way { kind, tolerance: TOLERANCE, by };
+    let tolerance = if by == By::Iteration { AT_THE_END } else { TOLERANCE };
+    let way = Way { kind, tolerance, by };
     let embedding = embedding::solve(&graph, clusters, &mixed.kernel, way, warm, monitor)?;
     Ok(embedding.map(|embedding| {
         let objective = embedding.value * if kind == Kind::Model { unit } else { 1.0 };

@@ -4,7 +4,7 @@
 //! of them no eigenvector is computed at all. The remaining ones come from a dense
 //! decomposition where n is small and from the block iteration, warm-started, where it is not.
 
-use super::eigen::{self, Block, MOST_ROUNDS};
+use super::eigen::{self, Block, MOST_ROUNDS, Pairs};
 use super::graph::{Graph, Laplacian, Parts};
 use super::ward;
 use crate::error::Result;
@@ -17,6 +17,10 @@ pub(crate) const WHILE_MOVING: f64 = 1e-6;
 
 /// The same for the result.
 pub(crate) const AT_THE_END: f64 = 1e-10;
+
+/// The angle to which the span of the eigenvectors has to be known where a decomposition can be
+/// had instead.
+const LARGEST_ANGLE: f64 = 1e-5;
 
 /// An embedding of the samples in c dimensions.
 pub(crate) struct Embedding {
@@ -101,7 +105,10 @@ pub(crate) fn solve(
         let rounds = if let By::Either(rounds) = by { rounds } else { MOST_ROUNDS };
         let pairs = eigen::smallest(&laplacian, wanted, warm, tolerance, rounds, monitor)?;
         let Some(pairs) = pairs else { return Ok(None) };
-        found = Some(pairs).filter(|pairs| by == By::Iteration || pairs.residual <= tolerance);
+        // Next to the wanted eigenvalues there may be others that are nearly as small. Where the
+        // span is not settled by the residual, the decomposition decides.
+        let settled = |pairs: &Pairs| pairs.residual <= tolerance.min(LARGEST_ANGLE * pairs.gap);
+        found = Some(pairs).filter(|pairs| by == By::Iteration || settled(pairs));
     }
     let (value, residual, basis) = if let Some(pairs) = found {
         for k in 0..wanted {

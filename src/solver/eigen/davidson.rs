@@ -64,8 +64,9 @@ pub(crate) fn smallest(
         // A basis that fills the whole space is exact whatever the residual's rounding.
         let complete = basis.width() + operator.nullity() >= n;
         if worst <= tolerance || complete || round == most_rounds {
+            let gap = gap(&values[..kept], wanted, scale);
             let values = values[..wanted].to_vec();
-            return Ok(Some(Pairs { values, vectors, residual: worst }));
+            return Ok(Some(Pairs { values, vectors, residual: worst, gap }));
         }
         if monitor.stop().is_some() {
             return Ok(None);
@@ -89,8 +90,9 @@ pub(crate) fn smallest(
         let directions = precondition(operator, unsettled, floor, values[kept - 1] / mean)?;
         let added = orthonormal(operator, directions, Some(&basis))?;
         if added.width() == 0 {
+            let gap = gap(&values[..kept], wanted, scale);
             let values = values[..wanted].to_vec();
-            return Ok(Some(Pairs { values, vectors, residual: worst }));
+            return Ok(Some(Pairs { values, vectors, residual: worst, gap }));
         }
         let added_images = apply(operator, &added)?;
         let corner = basis.inner(&added_images);
@@ -112,6 +114,14 @@ pub(crate) fn smallest(
         projected = larger;
         basis = basis.beside(&added)?;
         images = images.beside(&added_images)?;
+    }
+}
+
+/// Between the last wanted value and the next, relative to `scale`.
+fn gap(values: &[f64], wanted: usize, scale: f64) -> f64 {
+    match (wanted.checked_sub(1).map(|last| values[last]), values.get(wanted)) {
+        (Some(last), Some(next)) => (next - last) / scale,
+        _ => f64::INFINITY,
     }
 }
 

@@ -40,4 +40,8 @@ pub(crate) struct Pairs {
     pub(crate) vectors: Block,
     /// Largest residual |Ax − λx| relative to the largest diagonal entry.
     pub(crate) residual: f64,
+    /// How far the next eigenvalue is beyond the last wanted one, as far as the guard vectors
+    /// know, relative to the largest diagonal entry. The span of the wanted vectors is known to an
+    /// angle of residual/gap.
+    pub(crate) gap: f64,
 }
