@@ -93,7 +93,6 @@ def kernlab(kernel, clusters, method):
             set.seed(1)
             times <- numeric(0)
             for (i in 1:{RUNS}) {{
-                fit <- try(NULL, silent = TRUE)
                 time <- system.time(fit <- try({method}(K, centers = {clusters}), silent = TRUE))
                 if (!inherits(fit, "try-error")) times <- c(times, time[["elapsed"]])
             }}

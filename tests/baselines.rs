@@ -79,8 +79,8 @@ fn scatter(points: &Points, labels: &[usize], clusters: usize) -> f64 {
     total
 }
 
-/// The geometric median of `points` and the sum of distances to it, by subgradient steps of
-/// falling length and a final round of averaging: slow, and unlike reweighting.
+/// The least sum of distances from one place to all of `points`, by trying steps along the axes
+/// and their diagonals that get shorter: slow, and unlike reweighting.
 fn median_cost(points: &[Vec<f64>]) -> f64 {
     let distance =
         |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();

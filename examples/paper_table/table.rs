@@ -23,14 +23,13 @@ const METRICS: [(&str, &str, Value); 4] = [
     ("inverse_purity", "Inverse purity", |row| row.inverse_purity),
 ];
 
-/// A row or column of the table: which fits it is about.
+/// A row of the table: which fits it is about.
 struct Entry {
     /// As the paper writes it, if it has it.
-    published: String,
     title: String,
     method: Method,
-    /// Settings that belong to it: the beginning of a variant.
-    variants: &'static [&'static str],
+    /// The setting that belongs to it: the beginning of a variant.
+    variant: &'static str,
     average: bool,
 }
 
@@ -38,26 +37,20 @@ fn entries(methods: &[Method]) -> Vec<Entry> {
     let mut entries = Vec::new();
     for &method in methods {
         // The paper's own methods read labels from P; the normalised embedding is ours.
-        let readings: &[(&str, &'static [&'static str])] = match method {
+        let readings: &[(&str, &'static str)] = match method {
             Method::Scsk | Method::Scmk => {
-                &[("", &["embedding=model"]), ("*", &["embedding=normalized"])]
+                &[("", "embedding=model"), ("*", "embedding=normalized")]
             }
-            _ => &[("", &[""])],
+            _ => &[("", "")],
         };
-        for &(mark, variants) in readings {
+        for &(mark, variant) in readings {
             for average in [false, true] {
                 if average && !method.is_single() {
                     continue;
                 }
                 let suffix = if average { "-a" } else { "" };
-                let published = format!("{}{mark}{suffix}", method.name());
-                entries.push(Entry {
-                    title: published.clone(),
-                    published,
-                    method,
-                    variants,
-                    average,
-                });
+                let title = format!("{}{mark}{suffix}", method.name());
+                entries.push(Entry { title, method, variant, average });
             }
         }
     }
@@ -71,7 +64,7 @@ impl Entry {
         let own = rows.iter().filter(|row| {
             row.dataset == dataset
                 && row.method == self.method
-                && self.variants.iter().any(|start| row.variant.starts_with(start))
+                && row.variant.starts_with(self.variant)
         });
         let mut bests: Vec<&Row> = Vec::new();
         let better = |a: &Row, b: &Row| (a.accuracy, a.nmi) > (b.accuracy, b.nmi);
@@ -116,7 +109,7 @@ pub fn markdown(
                     other => other,
                 };
                 let found = published.iter().find(|p| {
-                    p.dataset == *dataset && p.metric == theirs && p.method == entry.published
+                    p.dataset == *dataset && p.metric == theirs && p.method == entry.title
                 });
                 let theirs = found.map_or("–".to_owned(), |p| format!("{:.1}", p.percent));
                 match entry.value(rows, dataset, value) {

@@ -7,7 +7,7 @@
 //! publication's) the weights also obey Σ v_k² Tr(FᵀD_kF) = c. That keeps the trace of FᵀDF and
 //! not FᵀDF itself, so that the next embedding may be worse: the fit then ends with the one before.
 
-use super::kkm::equal;
+use super::partition::equal;
 use super::spectral::{self, Embedded};
 use crate::error::Result;
 use crate::matrix::{Kernel, Matrix};

@@ -2,8 +2,7 @@
 //! w_k², Σ w = 1. For fixed clusters the best w_k is proportional to 1/(within-cluster cost of
 //! kernel k); for fixed weights the clusters come from kernel k-means.
 
-use super::kkm::equal;
-use super::partition::{Partition, Squared, alternate, best_of_restarts};
+use super::partition::{Partition, Squared, alternate, best_of_restarts, equal};
 use crate::error::Result;
 use crate::mixture::Mixed;
 use crate::problem::Problem;

@@ -279,6 +279,34 @@ impl Run {
     }
 }
 
+/// The weights of a mean.
+pub(super) fn equal(kernels: usize) -> Vec<f64> {
+    vec![1.0 / kernels as f64; kernels]
+}
+
+/// A method on the mean of the kernels. `loss` is the cost in the space of the mixed kernel;
+/// `cost_of_unit` what that cost is to be multiplied by when the kernel was divided by a unit.
+pub(super) fn fit_mean<L: Loss>(
+    problem: Problem<'_, '_>,
+    loss: impl Fn(&Space<'_>) -> L,
+    cost_of_unit: fn(f64) -> f64,
+) -> Result<Fit> {
+    let weights = equal(problem.kernels.len());
+    let mut mixed = Mixed::new(problem.samples())?;
+    problem.mixture().mix(&weights, 0.0, &mut mixed)?;
+    let space = Space::new(&mixed.kernel)?;
+    let (loss, factor) = (loss(&space), cost_of_unit(mixed.unit));
+    best_of_restarts(problem, |restart| {
+        let descent = space.descend(space.start(problem, restart)?, &loss, problem)?;
+        Ok(Run {
+            labels: descent.partition.labels,
+            weights: weights.clone(),
+            trace: descent.trace.iter().map(|cost| cost * factor).collect(),
+            converged: descent.converged,
+        })
+    })
+}
+
 /// One restart of a method that learns weights: clusters for fixed weights, then weights for fixed
 /// clusters, in turn until the objective has settled.
 ///

@@ -1,7 +1,7 @@
 //! Spectral clustering (Ng, Jordan and Weiss 2002) with the mean of the kernels as affinities: the c
 //! smallest eigenvectors of a Laplacian, rows of unit length, then k-means.
 
-use super::kkm::equal;
+use super::partition::equal;
 use super::spectral;
 use crate::error::Result;
 use crate::problem::{Problem, timed};

@@ -17,8 +17,8 @@ use std::ffi::{c_char, c_void};
 /// objective: after the last complete iteration; NaN before the first.
 ///
 /// Every call on the model that is being fitted answers SCMK_E_BUSY here, but for scmk_cancel and
-/// scmk_error_message. The function must return: a longjmp out of it leaves the model busy for
-/// good, and an exception ends the process.
+/// scmk_error_message. The function must return: no longjmp may leave it, and an exception
+/// that does ends the process.
 #[allow(non_camel_case_types)]
 pub type scmk_progress_fn = Option<
     unsafe extern "C" fn(
