@@ -5,7 +5,7 @@
 //! largest eigenvalue 8.2 instead of 443), and the mixture is always centred here.
 
 use crate::error::Result;
-use crate::matrix::{Compressed, Kernel, Matrix, Similarity};
+use crate::matrix::{Compressed, Kernel, Matrix, Similarity, mirror};
 use crate::memory;
 use crate::options::Normalize;
 use crate::vector;
@@ -62,16 +62,14 @@ impl<'k, 'a> Mixture<'k, 'a> {
         let blocks = n.div_ceil(BLOCK);
         let mut means = memory::filled(n, 0.0, "column means")?;
         let mut largest = memory::filled(blocks, 0.0f64, "block maxima")?;
+        self.sum(&coefficients, vector::axpy, &mut mixed.kernel);
         mixed
             .kernel
-            .values_mut()
-            .par_chunks_mut(BLOCK * n)
+            .values()
+            .par_chunks(BLOCK * n)
             .zip(means.par_chunks_mut(BLOCK))
             .zip(&mut largest)
-            .enumerate()
-            .for_each(|(block, ((panel, means), largest))| {
-                panel.fill(0.0);
-                self.add_columns(block * BLOCK, panel, &coefficients, vector::axpy);
+            .for_each(|((panel, means), largest)| {
                 for (column, mean) in panel.chunks_exact(n).zip(means) {
                     *mean = vector::sum(column) / n as f64;
                 }
@@ -120,9 +118,7 @@ impl<'k, 'a> Mixture<'k, 'a> {
         let n = self.samples;
         let (coefficients, top) = self.coefficients(weights);
         let mut out = Matrix::zeros(n, n, "affinities")?;
-        out.values_mut().par_chunks_mut(BLOCK * n).enumerate().for_each(|(block, panel)| {
-            self.add_columns(block * BLOCK, panel, &coefficients, vector::axpy_positive);
-        });
+        self.sum(&coefficients, vector::axpy_positive, &mut out);
         Ok((out, top))
     }
 
@@ -131,32 +127,32 @@ impl<'k, 'a> Mixture<'k, 'a> {
         (&self.kernels[k], self.scales[k])
     }
 
-    /// panel += the columns from `first` on of Σ coefficient·kernel, each added by `add`.
-    fn add_columns(
-        &self,
-        first: usize,
-        panel: &mut [f64],
-        coefficients: &[f64],
-        add: fn(f64, &[f64], &mut [f64]),
-    ) {
+    /// out = Σ coefficient·kernel, each added by `add`: the lower triangle, and that mirrored, so
+    /// that only half of every kernel is read.
+    fn sum(&self, coefficients: &[f64], add: fn(f64, &[f64], &mut [f64]), out: &mut Matrix) {
         let n = self.samples;
-        let width = panel.len() / n;
-        for (kernel, &coefficient) in self.kernels.iter().zip(coefficients) {
-            if kernel.is_exactly_symmetric() {
-                for (j, column) in panel.chunks_exact_mut(n).enumerate() {
-                    add(coefficient, kernel.col(first + j), column);
+        out.values_mut().par_chunks_mut(BLOCK * n).enumerate().for_each(|(block, panel)| {
+            let first = block * BLOCK;
+            panel.chunks_exact_mut(n).enumerate().for_each(|(j, out)| out[first + j..].fill(0.0));
+            for (kernel, &coefficient) in self.kernels.iter().zip(coefficients) {
+                if kernel.is_exactly_symmetric() {
+                    for (j, out) in (first..).zip(panel.chunks_exact_mut(n)) {
+                        add(coefficient, &kernel.col(j)[j..], &mut out[j..]);
+                    }
+                    continue;
                 }
-                continue;
-            }
-            for i in 0..n {
-                let row = &kernel.col(i)[first..first + width];
-                for (j, transposed) in row.iter().enumerate() {
-                    let mean = 0.5 * (kernel.col(first + j)[i] + transposed);
-                    let entry = i + j * n;
-                    add(coefficient, &[mean], &mut panel[entry..=entry]);
+                let width = panel.len() / n;
+                for i in first..n {
+                    let row = &kernel.col(i)[first..first + width];
+                    for (j, transposed) in row.iter().enumerate().take(i + 1 - first) {
+                        let mean = 0.5 * (kernel.col(first + j)[i] + transposed);
+                        let entry = i + j * n;
+                        add(coefficient, &[mean], &mut panel[entry..=entry]);
+                    }
                 }
             }
-        }
+        });
+        mirror(out.values_mut(), n);
     }
 
     /// The costs h_i = ⟨K^i, (I−Z)(I−Z)ᵀ⟩ of all kernels, from one product that is never stored
@@ -174,10 +170,17 @@ impl<'k, 'a> Mixture<'k, 'a> {
                 residual.product_columns(first, n, &mut panel);
                 let trace = (0..width).map(|j| panel[first + j + j * n]).sum();
                 let inner = |kernel: &Kernel<'_>| -> f64 {
-                    let columns = panel.chunks_exact(n).enumerate();
-                    columns
-                        .map(|(j, m)| vector::dot(kernel.col(first + j), m) / kernel.largest())
-                        .sum()
+                    let column = |(j, m): (usize, &[f64])| {
+                        let (column, j) = (kernel.col(first + j), first + j);
+                        let inner = if kernel.is_exactly_symmetric() {
+                            // Both are symmetric: what is below the diagonal counts twice.
+                            column[j] * m[j] + 2.0 * vector::dot(&column[j + 1..], &m[j + 1..])
+                        } else {
+                            vector::dot(column, m)
+                        };
+                        inner / kernel.largest()
+                    };
+                    panel.chunks_exact(n).enumerate().map(column).sum()
                 };
                 Ok((self.kernels.iter().map(inner).collect(), trace))
             })

@@ -253,7 +253,7 @@ pub const TABLE: &[Spec] = &[
         tolerance = 1e-5,
         0.0,
         1.0,
-        "stop when the relative change of the objective, and for scmk of Z, is below this"
+        "stop when the relative change of the objective is below this, and for scmk the change of Z still to come"
     ),
     real!(
         kkt_tolerance = 1e-9,

@@ -257,7 +257,7 @@ impl<'k> Space<'k> {
         let columns = scores.values_mut().par_chunks_mut(n).zip(&members);
         columns.for_each(|(column, members)| {
             column.fill(0.0);
-            vector::axpy_columns(members, self.kernel.values(), column);
+            vector::axpy_columns(members, self.kernel.values(), n, 0, column);
             let length2: f64 = members.iter().map(|&(share, i)| share * column[i]).sum();
             column.iter_mut().for_each(|score| *score = 2.0 * *score - length2);
         });

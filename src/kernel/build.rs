@@ -1,9 +1,9 @@
 //! Kernels from features: inner products and distances once for a whole list.
 
 use super::KernelSpec;
-use super::products::{Samples, mirror};
+use super::products::Samples;
 use crate::error::Result;
-use crate::matrix::{Kernel, Matrix};
+use crate::matrix::{Kernel, Matrix, mirror};
 use crate::memory;
 use rayon::prelude::*;
 

@@ -5,7 +5,7 @@
 
 use super::Features;
 use crate::error::{Error, Result};
-use crate::matrix::Matrix;
+use crate::matrix::{Matrix, mirror};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, Par};
 use rayon::prelude::*;
@@ -188,27 +188,4 @@ fn squared_distance(x: &[f64], y: &[f64]) -> f64 {
     }
     let rest: f64 = x_rest.iter().zip(y_rest).map(|(x, y)| (x - y).powi(2)).sum();
     lanes.into_iter().sum::<f64>() + rest
-}
-
-/// Copies the lower triangle of a square matrix to the upper one.
-pub(super) fn mirror(values: &mut [f64], order: usize) {
-    for first in (0..order).step_by(TILE) {
-        let width = TILE.min(order - first);
-        let (left, right) = values.split_at_mut((first + width) * order);
-        let source = &mut left[first * order..];
-        for j in 0..width {
-            for i in j + 1..width {
-                source[first + j + i * order] = source[first + i + j * order];
-            }
-        }
-        let source = &*source;
-        right.par_chunks_mut(order * TILE).enumerate().for_each(|(tile, target)| {
-            let row = first + width + tile * TILE;
-            for (i, column) in target.chunks_mut(order).enumerate() {
-                for j in 0..width {
-                    column[first + j] = source[row + i + j * order];
-                }
-            }
-        });
-    }
 }

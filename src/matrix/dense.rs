@@ -3,6 +3,10 @@
 use crate::error::Result;
 use crate::memory;
 use faer::{MatMut, MatRef};
+use rayon::prelude::*;
+
+/// Rows and columns of the tiles in which a matrix is mirrored.
+const TILE: usize = 32;
 
 /// A dense matrix, column-major and contiguous.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,5 +65,28 @@ impl Matrix {
     /// A mutable view for faer.
     pub(crate) fn view_mut(&mut self) -> MatMut<'_, f64> {
         MatMut::from_column_major_slice_mut(&mut self.values, self.rows, self.cols)
+    }
+}
+
+/// Copies the lower triangle of a square matrix to the upper one.
+pub(crate) fn mirror(values: &mut [f64], order: usize) {
+    for first in (0..order).step_by(TILE) {
+        let width = TILE.min(order - first);
+        let (left, right) = values.split_at_mut((first + width) * order);
+        let source = &mut left[first * order..];
+        for j in 0..width {
+            for i in j + 1..width {
+                source[first + j + i * order] = source[first + i + j * order];
+            }
+        }
+        let source = &*source;
+        right.par_chunks_mut(order * TILE).enumerate().for_each(|(tile, target)| {
+            let row = first + width + tile * TILE;
+            for (i, column) in target.chunks_mut(order).enumerate() {
+                for j in 0..width {
+                    column[first + j] = source[row + i + j * order];
+                }
+            }
+        });
     }
 }

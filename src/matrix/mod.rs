@@ -10,5 +10,6 @@ mod similarity;
 
 pub(crate) use compressed::Compressed;
 pub use dense::Matrix;
+pub(crate) use dense::mirror;
 pub use kernel::Kernel;
 pub use similarity::{Column, Similarity};

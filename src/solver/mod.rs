@@ -59,6 +59,14 @@ struct Iterate {
     gap: f64,
 }
 
+/// How far Z is from where it is going, from its last two changes: they fall by about the same
+/// factor in every iteration.
+fn still_to_come(change: f64, last_change: f64) -> f64 {
+    let factor = change / last_change;
+    // The first change has none to compare with, and a slow fall cannot be relied on.
+    if factor > 0.0 && factor < 0.3 { change * factor / (1.0 - factor) } else { change }
+}
+
 struct Solver<'s, 'a> {
     problem: Problem<'s, 'a>,
     mixture: Mixture<'s, 'a>,
@@ -77,7 +85,10 @@ impl Solver<'_, '_> {
         // Pure self-expression (β = 0) with equal weights is the start: the same input gives
         // the same answer, which a random Z would not.
         let start = match earlier.and_then(|earlier| earlier.similarity.as_ref()) {
-            Some(similarity) => self.resume(similarity, &weights, &mixed)?,
+            Some(similarity) => {
+                let embedding = earlier.and_then(|earlier| earlier.embedding.as_ref());
+                self.resume(similarity, embedding, &weights, &mixed)?
+            }
             None => self.iterate(None, &mut weights, &mut mixed)?.map(|(start, _)| start),
         };
         let Some(mut now) = start else {
@@ -86,9 +97,18 @@ impl Solver<'_, '_> {
         };
         let mut trace =
             memory::with_capacity(self.problem.options.max_iterations.min(1024), "trace")?;
+        // With neither a pull nor weights to learn, the start is the minimiser already.
+        let complete = earlier.is_none() && !self.alternates();
+        if complete {
+            self.complete_iteration(&now, &mut trace);
+        }
+        let mut last_change = f64::INFINITY;
         let outcome = loop {
             if let Some(outcome) = self.problem.monitor.stop() {
                 break outcome;
+            }
+            if complete {
+                break Outcome::Converged;
             }
             if trace.len() >= self.problem.options.max_iterations {
                 break Outcome::IterationLimit;
@@ -102,12 +122,10 @@ impl Solver<'_, '_> {
             }
             let fall = now.objective - next.objective;
             let settled = fall <= self.problem.options.tolerance * next.objective.abs()
-                && change <= self.problem.options.tolerance;
+                && still_to_come(change, last_change) <= self.problem.options.tolerance;
+            last_change = change;
             now = next;
-            trace.push(now.objective);
-            (self.problem.report)(
-                self.problem.monitor.complete_iteration(trace.len(), now.objective),
-            );
+            self.complete_iteration(&now, &mut trace);
             if settled {
                 break Outcome::Converged;
             }
@@ -115,17 +133,34 @@ impl Solver<'_, '_> {
         self.finish(now, trace, &mixed, Some(outcome))
     }
 
+    /// Whether a step depends on the outcome of another one.
+    fn alternates(&self) -> bool {
+        self.problem.options.beta > 0.0 || self.learns_weights()
+    }
+
+    fn learns_weights(&self) -> bool {
+        self.problem.options.learn_weights && self.mixture.kernels() > 1
+    }
+
+    fn complete_iteration(&self, now: &Iterate, trace: &mut Vec<f64>) {
+        trace.push(now.objective);
+        let progress = self.problem.monitor.complete_iteration(trace.len(), now.objective);
+        (self.problem.report)(progress);
+    }
+
     /// The iterate an earlier fit ended with. Its objective is that of other options: unknown.
     fn resume(
         &mut self,
         similarity: &Similarity,
+        embedding: Option<&Matrix>,
         weights: &[f64],
         mixed: &Mixed,
     ) -> Result<Option<Iterate>> {
         let similarity = similarity.try_clone()?;
+        let warm = embedding.map(Block::from_columns).transpose()?;
         let step = timed!(
             self.seconds.embedding,
-            self.embedding_step(&similarity, (Kind::Model, WHILE_MOVING), None, mixed)
+            self.embedding_step(&similarity, (Kind::Model, WHILE_MOVING), warm.as_ref(), mixed)
         );
         let objective = f64::INFINITY;
         let gap = f64::INFINITY;
@@ -144,12 +179,15 @@ impl Solver<'_, '_> {
         let pull = before
             .map(|before| &before.embedding.vectors)
             .filter(|_| self.problem.options.beta > 0.0);
-        let problem = Quadratic {
-            kernel: &mixed.kernel,
-            alpha: (self.problem.options.alpha / mixed.unit).max(LEAST_ALPHA),
-            pull: pull.map(|embedding| (self.problem.options.beta / mixed.unit, embedding)),
-            tolerance: self.problem.options.kkt_tolerance,
-        };
+        let problem = Quadratic::new(
+            &mixed.kernel,
+            (self.problem.options.alpha / mixed.unit).max(LEAST_ALPHA),
+            pull.map(|embedding| (self.problem.options.beta / mixed.unit, embedding)),
+            self.problem.options.kkt_tolerance,
+        )?;
+        // The weights that follow the start move Z further than its last digits.
+        let problem =
+            if before.is_none() && self.learns_weights() { problem.loosely() } else { problem };
         let earlier = before.map(|before| &before.similarity);
         let step = timed!(
             self.seconds.similarity,
@@ -192,7 +230,7 @@ impl Solver<'_, '_> {
     ) -> Result<f64> {
         self.problem.monitor.begin(Step::Weights, 1);
         let costs = self.mixture.costs(similarity)?;
-        if self.problem.options.learn_weights && costs.len() > 1 {
+        if self.learns_weights() {
             *weights = weights::optimal(&costs, HALF);
             self.mix(weights, mixed)?;
         }

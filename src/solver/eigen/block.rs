@@ -3,6 +3,7 @@
 
 use super::decompose;
 use crate::error::Result;
+use crate::matrix::Matrix;
 use crate::memory;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
@@ -21,6 +22,15 @@ pub(crate) struct Block {
 impl Block {
     pub(crate) fn zeros(samples: usize, width: usize) -> Result<Self> {
         Ok(Self { values: memory::filled(samples * width, 0.0, "eigenvectors")?, width })
+    }
+
+    /// The columns of a matrix.
+    pub(crate) fn from_columns(matrix: &Matrix) -> Result<Self> {
+        let mut block = Self::zeros(matrix.rows(), matrix.cols())?;
+        for (i, row) in block.rows_mut().enumerate() {
+            row.iter_mut().enumerate().for_each(|(k, value)| *value = matrix.get(i, k));
+        }
+        Ok(block)
     }
 
     pub(crate) fn try_clone(&self) -> Result<Self> {

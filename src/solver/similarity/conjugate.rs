@@ -8,7 +8,7 @@
 //! downhill, the projected gradient does.
 
 use super::Quadratic;
-use super::leading::{Face, Leading};
+use super::leading::{Face, Leading, Workspace};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::monitor::Monitor;
@@ -20,14 +20,14 @@ use faer::{Accum, MatMut, MatRef, Par};
 const MOST_STEPS: usize = 20_000;
 
 /// Steps without a smaller gap after which a gap within the tolerance is good enough, although
-/// it is not yet as small as [`Quadratic::target`].
+/// it is not yet as small as the target.
 const PATIENCE: usize = 30;
 
 /// The columns of one block: points, gradients and directions, n rows each.
 pub(super) struct Panels<'p> {
     problem: &'p Quadratic<'p>,
-    /// Sample of the first column.
-    first: usize,
+    /// The samples of the columns.
+    group: &'p [usize],
     pull: &'p [f64],
     z: &'p mut [f64],
     gradient: Vec<f64>,
@@ -38,16 +38,16 @@ pub(super) struct Panels<'p> {
     packed: Vec<f64>,
     image: Vec<f64>,
     leading: &'p Leading,
+    work: Workspace,
     trial: Vec<f64>,
 }
 
 impl<'p> Panels<'p> {
-    /// For at most `columns` of the columns `z` from sample `first` on.
+    /// For at most `columns` of the columns `z` of a group.
     pub(super) fn new(
         problem: &'p Quadratic<'p>,
         leading: &'p Leading,
-        first: usize,
-        pull: &'p [f64],
+        (group, pull): (&'p [usize], &'p [f64]),
         z: &'p mut [f64],
         columns: usize,
     ) -> Result<Self> {
@@ -55,23 +55,18 @@ impl<'p> Panels<'p> {
         let whole = z.len();
         Ok(Self {
             problem,
-            first,
+            group,
             pull,
             gradient: memory::filled(whole, 0.0, "gradients")?,
             direction: memory::filled(whole, 0.0, "directions")?,
             response: memory::filled(whole, 0.0, "images of directions")?,
             leading,
+            work: Workspace::new(leading, n)?,
             packed: memory::filled(n * columns, 0.0, "directions")?,
             image: memory::filled(n * columns, 0.0, "images of directions")?,
             trial: memory::filled(n, 0.0, "a trial point")?,
             z,
         })
-    }
-
-    /// Column `j`, a feasible point.
-    pub(super) fn point_mut(&mut self, j: usize) -> &mut [f64] {
-        let n = self.problem.samples();
-        &mut self.z[j * n..][..n]
     }
 
     /// Walks the columns `open` until their gaps are small, or for so many steps; those that
@@ -86,7 +81,7 @@ impl<'p> Panels<'p> {
         let mut steps = most_steps.min(MOST_STEPS);
         // Gradients are updated along with the points. Before a column is believed, its
         // gradient is computed anew; if rounding had crept in, the column walks on.
-        let mut enough = self.problem.target();
+        let mut enough = self.problem.target;
         loop {
             self.refresh(open, gaps);
             open.retain(|&j| gaps[j] > enough);
@@ -116,7 +111,7 @@ impl<'p> Panels<'p> {
             let total = vector::sum(z);
             z.iter_mut().for_each(|value| *value /= total);
             packed.copy_from_slice(z);
-            packed[self.first + j] -= 1.0;
+            packed[self.group[j]] -= 1.0;
         }
         self.multiply(open.len());
         for (image, &j) in self.image.chunks_exact(n).zip(open) {
@@ -150,7 +145,8 @@ impl<'p> Panels<'p> {
                     direction: &mut self.direction[span.clone()],
                     response: &self.response[span],
                 };
-                walker.choose(self.leading, point, packed, last, &mut self.trial);
+                let scratch = (&mut self.work, &mut *self.trial);
+                walker.choose(self.leading, point, packed, last, scratch);
             }
             self.multiply(walkers.len());
             for (walker, image) in walkers.iter_mut().zip(self.image.chunks_exact(n)) {
@@ -223,7 +219,7 @@ impl Walker {
             self.since_best += 1;
         }
         let good_enough = gap <= problem.tolerance && self.since_best >= PATIENCE;
-        self.arrived = gap <= problem.target() || good_enough;
+        self.arrived = gap <= problem.target || good_enough;
     }
 
     /// Chooses the next direction; leaves it in `last` and in `packed`.
@@ -233,11 +229,11 @@ impl Walker {
         point: Point<'_>,
         packed: &mut [f64],
         last: Last<'_>,
-        trial: &mut [f64],
+        (work, trial): (&mut Workspace, &mut [f64]),
     ) {
         let Point { z, gradient } = point;
         self.steps += 1;
-        let same_face = self.face.minimise(leading, z, gradient, packed);
+        let same_face = self.face.minimise(leading, z, gradient, packed, work);
         if self.conjugate_curvature > 0.0 && same_face {
             let keep = -vector::dot(packed, last.response) / self.conjugate_curvature;
             vector::axpy(keep, last.direction, packed);

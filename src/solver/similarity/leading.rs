@@ -11,6 +11,7 @@
 
 use super::Quadratic;
 use crate::error::{Error, Result};
+use crate::matrix::Matrix;
 use crate::memory;
 use crate::solver::eigen::{Block, decompose};
 use crate::vector;
@@ -32,10 +33,16 @@ const PASSES: usize = 3;
 /// Rounds of dropping negative entries before a direction is projected as it is.
 const MOST_PURGES: usize = 8;
 
+/// Rounds of taking back what the model wants back. Solving the model to its end costs less than
+/// another product with the kernel.
+const MOST_ROUNDS: usize = 8;
+
 /// K ≈ GGᵀ + σI.
 pub(super) struct Leading {
     /// G, sample by sample.
     rows: Block,
+    /// G, column by column.
+    columns: Matrix,
     /// α, and what stands for the rest of K.
     shift: f64,
 }
@@ -58,9 +65,9 @@ impl Leading {
         let mut rest = 0.0;
         if basis.width() > 0 {
             let (values, vectors) = decompose(basis.inner(&apply(problem, &basis)?).as_ref())?;
-            // What is below α is no trouble to the iteration; the smallest of a full basis
+            // What is far below α is no trouble to the iteration; the smallest of a full basis
             // stands for all that did not fit.
-            let small = values.iter().filter(|&&v| v <= 0.3 * problem.alpha).count();
+            let small = values.iter().filter(|&&v| v <= 0.003 * problem.alpha).count();
             let first = if values.len() == MOST { small.max(1) } else { small };
             rest = if first > 0 { values[first - 1].max(0.0) } else { 0.0 };
             let scaled = Mat::from_fn(values.len(), values.len() - first, |i, k| {
@@ -70,7 +77,12 @@ impl Leading {
             basis =
                 if rank == 0 { Block::default() } else { basis.combine(scaled.as_ref(), None)? };
         }
-        Ok(Self { rows: basis, shift: problem.alpha + rest })
+        let mut columns = Matrix::zeros(n, basis.width(), "preconditioner")?;
+        for k in 0..basis.width() {
+            let column = columns.col_mut(k).iter_mut();
+            column.enumerate().for_each(|(i, value)| *value = basis.row(i)[k]);
+        }
+        Ok(Self { rows: basis, columns, shift: problem.alpha + rest })
     }
 
     /// What stands for the rest of K, relative to α.
@@ -115,6 +127,28 @@ pub(super) struct Face {
     scratch: MemBuffer,
 }
 
+/// Vectors of n entries that the faces of a group use one after the other.
+pub(super) struct Workspace {
+    /// Gradient above the level on the support, what leaves outside of it.
+    slope: Vec<f64>,
+    /// G·(Gᵀd).
+    image: Vec<f64>,
+    terms: Vec<(f64, usize)>,
+    /// Rows of G.
+    rows: Vec<f64>,
+}
+
+impl Workspace {
+    pub(super) fn new(leading: &Leading, samples: usize) -> Result<Self> {
+        Ok(Self {
+            slope: memory::filled(samples, 0.0, "preconditioner")?,
+            image: memory::filled(samples, 0.0, "preconditioner")?,
+            terms: memory::with_capacity(leading.rank(), "preconditioner")?,
+            rows: memory::with_capacity(samples * leading.rank(), "preconditioner")?,
+        })
+    }
+}
+
 impl Face {
     pub(super) fn new(leading: &Leading, samples: usize) -> Result<Self> {
         let rank = leading.rank();
@@ -137,16 +171,17 @@ impl Face {
         })
     }
 
-    /// The minimiser z + d of the model on the simplex, but for entries that are dropped too
-    /// early: d is sought on the samples that are positive or want to be, and those that come
-    /// out negative are dropped until none does. Leaves d in `direction`; returns whether the
-    /// support is the same as in the last call and nothing was dropped.
+    /// The minimiser z + d of the model on the simplex: d is sought on the samples that are
+    /// positive or want to be; those that come out negative are dropped until none does, those that
+    /// the model's gradient then asks for are taken back, and so on. Leaves d in `direction`;
+    /// returns whether the support is the same as in the last call and did not change in this one.
     pub(super) fn minimise(
         &mut self,
         leading: &Leading,
         z: &[f64],
         gradient: &[f64],
         direction: &mut [f64],
+        work: &mut Workspace,
     ) -> bool {
         let (mut sum, mut positive) = (0.0, 0usize);
         for (z, g) in z.iter().zip(gradient) {
@@ -156,64 +191,97 @@ impl Face {
             }
         }
         let level = sum / positive as f64;
-        let mut same = true;
-        for i in 0..z.len() {
-            same &= !self.put(leading, i, z[i] > 0.0 || gradient[i] < level);
-        }
-        if !same {
-            self.factorize(leading.rank());
-        }
-        // Gᵀφ over the support, Gᵀd and Σ −d over what is dropped.
-        let rank = leading.rank();
-        let (mut slopes, mut dropped) = (vec![0.0; rank], vec![0.0; rank]);
-        let (mut total, mut missing) = (0.0, 0.0);
-        for (i, g) in gradient.iter().enumerate().filter(|(i, _)| self.free[*i]) {
-            total += g - level;
-            vector::axpy(g - level, leading.row(i), &mut slopes);
-        }
-        for _ in 0..MOST_PURGES {
-            let kappa = self.solve_model(leading.shift, &slopes, &dropped, total, missing);
-            let mut negative = false;
-            for i in 0..z.len() {
-                direction[i] = if self.free[i] {
-                    let inner = vector::dot(leading.row(i), &self.first);
-                    (kappa - (gradient[i] - level) - inner) / leading.shift
-                } else {
-                    -z[i]
-                };
-                negative |= z[i] + direction[i] < 0.0;
+        let mut same = !self.choose(leading, work, |i, _| z[i] > 0.0 || gradient[i] < level);
+        for _ in 0..MOST_ROUNDS {
+            let mut kappa = 0.0;
+            for _ in 0..MOST_PURGES {
+                kappa = self.solve_model(leading, z, gradient, level, work);
+                let mut negative = false;
+                for i in 0..z.len() {
+                    direction[i] = if self.free[i] {
+                        (kappa - (gradient[i] - level) - work.image[i]) / leading.shift
+                    } else {
+                        -z[i]
+                    };
+                    negative |= z[i] + direction[i] < 0.0;
+                }
+                if !negative {
+                    break;
+                }
+                same = false;
+                self.choose(leading, work, |i, free| free && z[i] + direction[i] >= 0.0);
             }
-            if !negative {
-                return same;
+            // The model's gradient, which is κ on the support.
+            let margin = 1e-12 * leading.shift;
+            let asks = |i: usize, image: f64| {
+                gradient[i] - level - leading.shift * z[i] + image < kappa - margin
+            };
+            let image = std::mem::take(&mut work.image);
+            let changed = self.choose(leading, work, |i, free| free || asks(i, image[i]));
+            work.image = image;
+            if !changed {
+                break;
             }
             same = false;
-            for i in 0..z.len() {
-                if self.free[i] && z[i] + direction[i] < 0.0 {
-                    self.put(leading, i, false);
-                    total -= gradient[i] - level;
-                    missing += z[i];
-                    vector::axpy(level - gradient[i], leading.row(i), &mut slopes);
-                    vector::axpy(-z[i], leading.row(i), &mut dropped);
-                }
-            }
-            self.factorize(rank);
         }
-        false
+        same
     }
 
-    /// Puts sample `i` into the support or out of it; returns whether that is a change.
-    fn put(&mut self, leading: &Leading, i: usize, free: bool) -> bool {
-        if self.free[i] == free {
+    /// Puts the samples that are `wanted`, which is told whether they are in it, into the support
+    /// and the others out of it; returns whether that is a change.
+    fn choose(
+        &mut self,
+        leading: &Leading,
+        work: &mut Workspace,
+        wanted: impl Fn(usize, bool) -> bool,
+    ) -> bool {
+        let rank = leading.rank();
+        let (mut changes, mut count) = (0, 0);
+        for (i, free) in self.free.iter().enumerate() {
+            let wanted = wanted(i, *free);
+            changes += usize::from(wanted != *free);
+            count += usize::from(wanted);
+        }
+        if changes == 0 {
             return false;
         }
-        self.free[i] = free;
-        let (sign, row) = (if free { 1.0 } else { -1.0 }, leading.row(i));
-        self.count = if free { self.count + 1 } else { self.count - 1 };
+        self.count = count;
+        if changes > count / 4 {
+            // One product is faster than as many updates.
+            work.rows.clear();
+            for i in 0..self.free.len() {
+                self.free[i] = wanted(i, self.free[i]);
+                if self.free[i] {
+                    work.rows.extend_from_slice(leading.row(i));
+                }
+            }
+            let rows = MatRef::from_column_major_slice(&work.rows, rank, count);
+            let gram = MatMut::from_column_major_slice_mut(&mut self.gram, rank, rank);
+            matmul(gram, Accum::Replace, rows, rows.transpose(), 1.0, Par::Seq);
+            (0..rank).for_each(|k| self.gram[k * rank + k] += leading.shift);
+            self.sums.fill(0.0);
+            work.rows
+                .chunks_exact(rank.max(1))
+                .for_each(|row| vector::axpy(1.0, row, &mut self.sums));
+        } else {
+            for i in 0..self.free.len() {
+                let free = wanted(i, self.free[i]);
+                if free != self.free[i] {
+                    self.free[i] = free;
+                    self.update(leading.row(i), if free { 1.0 } else { -1.0 });
+                }
+            }
+        }
+        self.factorize(rank);
+        true
+    }
+
+    /// Adds a row of G to C, or takes it out.
+    fn update(&mut self, row: &[f64], sign: f64) {
         vector::axpy(sign, row, &mut self.sums);
         for (k, column) in self.gram.chunks_exact_mut(row.len().max(1)).enumerate() {
             vector::axpy(sign * row[k], row, column);
         }
-        true
     }
 
     fn factorize(&mut self, rank: usize) {
@@ -232,19 +300,29 @@ impl Face {
         }
     }
 
-    /// Leaves Gᵀd in `first`, where d = (κ1 − φ − G·first)/s on the support has the sum
-    /// `missing`, and returns κ.
+    /// Leaves G·(Gᵀd) in the workspace, where d = (κ1 − φ − G·Gᵀd)/s on the support, φ being the
+    /// gradient above `level`, and d = −z elsewhere, with a sum of zero; returns κ.
     fn solve_model(
         &mut self,
-        shift: f64,
-        slopes: &[f64],
-        dropped: &[f64],
-        total: f64,
-        missing: f64,
+        leading: &Leading,
+        z: &[f64],
+        gradient: &[f64],
+        level: f64,
+        work: &mut Workspace,
     ) -> f64 {
-        let rank = slopes.len();
-        for (k, value) in self.first.iter_mut().enumerate() {
-            *value = shift * dropped[k] - slopes[k];
+        let (rank, shift) = (leading.rank(), leading.shift);
+        let (mut total, mut missing) = (0.0, 0.0);
+        for i in 0..z.len() {
+            work.slope[i] = if self.free[i] {
+                total += gradient[i] - level;
+                gradient[i] - level
+            } else {
+                missing += z[i];
+                shift * z[i]
+            };
+        }
+        for k in 0..rank {
+            self.first[k] = -vector::dot(leading.columns.col(k), &work.slope);
         }
         self.second.copy_from_slice(&self.sums);
         if rank > 0 {
@@ -258,6 +336,11 @@ impl Face {
         let rest = self.count as f64 - vector::dot(&self.sums, &self.second);
         let kappa = (shift * missing + total + vector::dot(&self.sums, &self.first)) / rest;
         vector::axpy(kappa, &self.second, &mut self.first);
+        work.terms.clear();
+        work.terms.extend(self.first.iter().copied().zip(0..rank));
+        work.image.fill(0.0);
+        let columns = leading.columns.values();
+        vector::axpy_columns(&work.terms, columns, z.len(), 0, &mut work.image);
         kappa
     }
 }

@@ -12,6 +12,8 @@
 
 mod conjugate;
 mod face;
+mod factor;
+mod group;
 mod leading;
 
 use crate::error::Result;
@@ -22,6 +24,7 @@ use crate::vector;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, Par};
 use rayon::prelude::*;
+use std::cmp::Ordering;
 
 /// Columns of Z solved by one task. Fixed, so that results do not depend on the number of
 /// threads; wide enough for the products of [`conjugate`] to run at full speed.
@@ -39,8 +42,11 @@ pub(crate) struct Quadratic<'a> {
     pub(crate) alpha: f64,
     /// β / unit and P; absent for pure self-expression.
     pub(crate) pull: Option<(f64, &'a Matrix)>,
-    /// Largest allowed gap.
-    pub(crate) tolerance: f64,
+    /// Largest allowed gap, and the gap to aim for.
+    tolerance: f64,
+    target: f64,
+    /// The diagonal of the kernel.
+    diagonal: Vec<f64>,
 }
 
 /// What a Z-step leaves behind.
@@ -54,34 +60,64 @@ pub(crate) struct Update {
     pub(crate) off_diagonal2: f64,
 }
 
-impl Quadratic<'_> {
+impl<'a> Quadratic<'a> {
+    pub(crate) fn new(
+        kernel: &'a Matrix,
+        alpha: f64,
+        pull: Option<(f64, &'a Matrix)>,
+        tolerance: f64,
+    ) -> Result<Self> {
+        let mut diagonal = memory::with_capacity(kernel.cols(), "diagonal of the kernel")?;
+        diagonal.extend((0..kernel.cols()).map(|i| kernel.get(i, i)));
+        // f is strongly convex, |z − z*|² ≤ gap/α, and at small α the graph lives in entries of the
+        // order of α: there `tolerance` alone would not settle them.
+        let target = tolerance.min(1e-6 * alpha / kernel.cols() as f64).max(1e-14);
+        Ok(Self { kernel, alpha, pull, tolerance, target, diagonal })
+    }
+
+    /// The same problem for a solution that is soon to be replaced by a better one.
+    pub(crate) fn loosely(mut self) -> Self {
+        self.tolerance = self.tolerance.max(1e-3 * self.alpha);
+        self.target = self.tolerance;
+        self
+    }
+
     fn samples(&self) -> usize {
         self.kernel.rows()
     }
 
-    /// Half of the linear pull β/2·d_i for the columns from `first` on: b_i = β/4·d_i.
-    fn pull_columns(&self, first: usize, panel: &mut [f64]) {
-        let n = self.samples();
-        let Some((beta, embedding)) = self.pull else { return panel.fill(0.0) };
-        let width = panel.len() / n;
-        let own = embedding.view().subrows(first, width);
-        let out = MatMut::from_column_major_slice_mut(&mut *panel, n, width);
-        matmul(out, Accum::Replace, embedding.view(), own.transpose(), 1.0, Par::Seq);
-        let square =
-            |i: usize| (0..embedding.cols()).map(|k| embedding.get(i, k).powi(2)).sum::<f64>();
-        let squares: Vec<f64> = (0..n).map(square).collect();
-        for (j, column) in panel.chunks_exact_mut(n).enumerate() {
-            for (value, square) in column.iter_mut().zip(&squares) {
-                let distance2 = square + squares[first + j] - 2.0 * *value;
-                *value = 0.25 * beta * distance2.max(0.0);
-            }
+    /// Orders samples by their distance to sample `i` in kernel space.
+    fn closer_to(&self, i: usize) -> impl Fn(&usize, &usize) -> Ordering + '_ {
+        let row = self.kernel.col(i);
+        move |&a, &b| {
+            let distance = |j: usize| self.diagonal[j] - 2.0 * row[j];
+            distance(a).total_cmp(&distance(b)).then(a.cmp(&b))
         }
     }
 
-    /// The gap to aim for. f is strongly convex, |z − z*|² ≤ gap/α, and at small α the graph lives
-    /// in entries of the order of α: there `tolerance` alone would not settle them.
-    fn target(&self) -> f64 {
-        self.tolerance.min(1e-6 * self.alpha / self.samples() as f64).max(1e-14)
+    /// Half of the linear pull β/2·d_i for the columns of a group: b_i = β/4·d_i.
+    fn pull_columns(&self, group: &[usize], panel: &mut [f64]) -> Result<()> {
+        let n = self.samples();
+        let Some((beta, embedding)) = self.pull else {
+            panel.fill(0.0);
+            return Ok(());
+        };
+        let mut own = Matrix::zeros(embedding.cols(), group.len(), "pull of the embedding")?;
+        let mut squares = memory::filled(n, 0.0, "pull of the embedding")?;
+        for k in 0..embedding.cols() {
+            let column = embedding.col(k);
+            squares.iter_mut().zip(column).for_each(|(square, value)| *square += value * value);
+            group.iter().enumerate().for_each(|(j, &i)| own.col_mut(j)[k] = column[i]);
+        }
+        let out = MatMut::from_column_major_slice_mut(&mut *panel, n, group.len());
+        matmul(out, Accum::Replace, embedding.view(), own.view(), 1.0, Par::Seq);
+        for (column, &i) in panel.chunks_exact_mut(n).zip(group) {
+            for (value, square) in column.iter_mut().zip(&squares) {
+                let distance2 = square + squares[i] - 2.0 * *value;
+                *value = 0.25 * beta * distance2.max(0.0);
+            }
+        }
+        Ok(())
     }
 
     /// The relative duality gap gᵀz − min g from half of the gradient g.
@@ -97,7 +133,7 @@ pub(crate) fn solve(
     before: Option<&Similarity>,
     monitor: &Monitor<'_>,
 ) -> Result<Option<Update>> {
-    let plan = face::Plan::new(problem, before)?;
+    let plan = face::Plan::new(problem, before, monitor)?;
     solve_as_planned(problem, before, &plan, monitor)
 }
 
@@ -109,19 +145,20 @@ fn solve_as_planned(
 ) -> Result<Option<Update>> {
     let n = problem.samples();
     monitor.begin(Step::Similarity, n);
-    let blocks: Vec<Result<Option<Block>>> = (0..n.div_ceil(BLOCK))
-        .into_par_iter()
-        .map(|block| {
+    let order = group::order(problem)?;
+    let blocks: Vec<Result<Option<Block>>> = order
+        .par_chunks(BLOCK)
+        .map(|group| {
             if monitor.stop().is_some() {
                 return Ok(None);
             }
-            let first = block * BLOCK;
-            let solved = Block::solve(problem, before, plan, first, BLOCK.min(n - first), monitor)?;
-            monitor.advance(BLOCK);
+            let solved = Block::solve(problem, before, plan, group, monitor)?;
+            monitor.advance(group.len());
             Ok(solved)
         })
         .collect();
     let mut columns = memory::with_capacity(n, "similarity")?;
+    columns.resize_with(n, Column::default);
     let mut update = Update {
         similarity: Similarity::default(),
         gap: 0.0,
@@ -129,9 +166,9 @@ fn solve_as_planned(
         norm2: 0.0,
         off_diagonal2: 0.0,
     };
-    for block in blocks {
+    for (block, group) in blocks.into_iter().zip(order.chunks(BLOCK)) {
         let Some(block) = block? else { return Ok(None) };
-        columns.extend(block.columns);
+        group.iter().zip(block.columns).for_each(|(&sample, column)| columns[sample] = column);
         update.gap = update.gap.max(block.gap);
         update.change2 += block.change2;
         update.norm2 += block.norm2;
@@ -151,19 +188,18 @@ struct Block {
 }
 
 impl Block {
-    /// Solves the columns `open` by walking. What is badly conditioned and has not arrived after
-    /// a while has found most of its support by then, and the equations on it finish the work.
-    /// False if asked to stop.
+    /// Solves the columns `open` of a group by walking. What is badly conditioned and has not
+    /// arrived after a while has found most of its support by then, and the equations on it finish
+    /// the work. False if asked to stop.
     fn walk(
         problem: &Quadratic<'_>,
         plan: &face::Plan,
-        (first, pull): (usize, &[f64]),
+        (group, pull): (&[usize], &[f64]),
         z: &mut [f64],
         gaps: &mut [f64],
         mut open: Vec<usize>,
         monitor: &Monitor<'_>,
     ) -> Result<bool> {
-        let n = problem.samples();
         let own;
         let leading = match &plan.leading {
             Some(leading) => leading,
@@ -173,24 +209,24 @@ impl Block {
                 &own
             }
         };
-        let mut panels = conjugate::Panels::new(problem, leading, first, pull, z, open.len())?;
         for most_steps in [PATIENT_STEPS, usize::MAX] {
+            let mut panels =
+                conjugate::Panels::new(problem, leading, (group, pull), z, open.len())?;
             if !panels.walk(&mut open, gaps, most_steps, monitor)? {
                 return Ok(false);
             }
+            drop(panels);
             if open.is_empty() {
                 break;
             }
-            let mut faces = face::Faces::new(problem, 3 * plan.cap.min(n))?;
-            let mut still_open = Vec::new();
+            let mut faces = face::Faces::new(problem, 3 * plan.cap)?;
             for &j in &open {
-                let z = panels.point_mut(j);
-                match faces.solve(first + j, &pull[j * n..(j + 1) * n], None, z)? {
-                    Some(gap) => gaps[j] = gap,
-                    None => still_open.push(j),
+                let one = &[(j, group[j])];
+                if !faces.solve(one, face::Start::Support, pull, z, gaps, monitor)? {
+                    return Ok(false);
                 }
             }
-            open = still_open;
+            open.retain(|&j| gaps[j] > problem.tolerance);
         }
         Ok(true)
     }
@@ -199,39 +235,40 @@ impl Block {
         problem: &Quadratic<'_>,
         before: Option<&Similarity>,
         plan: &face::Plan,
-        first: usize,
-        width: usize,
+        group: &[usize],
         monitor: &Monitor<'_>,
     ) -> Result<Option<Self>> {
-        let n = problem.samples();
+        let (n, width) = (problem.samples(), group.len());
         let mut pull = memory::filled(n * width, 0.0, "pull of the embedding")?;
-        problem.pull_columns(first, &mut pull);
+        problem.pull_columns(group, &mut pull)?;
         let mut z = memory::filled(n * width, 0.0, "columns of Z")?;
-        let mut gaps = vec![0.0; width];
-        let mut open = Vec::new();
-        let mut faces = face::Faces::new(problem, plan.cap)?;
+        let mut gaps = memory::filled(width, f64::INFINITY, "gaps")?;
+        let mut narrow = memory::with_capacity(width, "columns of Z")?;
         for (j, z) in z.chunks_exact_mut(n).enumerate() {
-            let pull = &pull[j * n..(j + 1) * n];
-            let mut fits = plan.start > 0;
             match before {
-                Some(before) => {
-                    let column = &before.columns()[first + j];
-                    column.scatter(z);
-                    fits = column.nnz() <= plan.cap;
-                }
+                Some(before) => before.columns()[group[j]].scatter(z),
                 None => z.fill(1.0 / n as f64),
             }
-            let neighbours = before.is_none().then_some(plan.start);
-            match if fits { faces.solve(first + j, pull, neighbours, z)? } else { None } {
-                Some(gap) => gaps[j] = gap,
-                None => open.push(j),
+            let fits = before.is_none_or(|before| before.columns()[group[j]].nnz() <= plan.cap);
+            if fits && plan.start > 0 {
+                narrow.push((j, group[j]));
             }
-            if monitor.stop().is_some() {
+        }
+        let start = match before {
+            Some(_) => face::Start::Support,
+            None => face::Start::Neighbours(plan.start.min(n - 1)),
+        };
+        let mut faces = face::Faces::new(problem, plan.cap)?;
+        for lot in narrow.chunks(face::LOT) {
+            if !faces.solve(lot, start, &pull, &mut z, &mut gaps, monitor)? {
                 return Ok(None);
             }
         }
+        drop(faces);
+        let mut open = memory::with_capacity(width, "columns of Z")?;
+        open.extend((0..width).filter(|&j| gaps[j] > problem.tolerance));
         if !open.is_empty()
-            && !Self::walk(problem, plan, (first, &pull), &mut z, &mut gaps, open, monitor)?
+            && !Self::walk(problem, plan, (group, &pull), &mut z, &mut gaps, open, monitor)?
         {
             return Ok(None);
         }
@@ -240,7 +277,7 @@ impl Block {
         let mut old = memory::filled(n, 0.0, "a column of Z")?;
         for (j, z) in z.chunks_exact(n).enumerate() {
             if let Some(before) = before {
-                before.columns()[first + j].scatter(&mut old);
+                before.columns()[group[j]].scatter(&mut old);
             }
             block.change2 += z.iter().zip(&old).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
             let norm2 = vector::dot(z, z);
@@ -248,7 +285,7 @@ impl Block {
             block.off_diagonal2 += z
                 .iter()
                 .enumerate()
-                .filter(|&(i, _)| i != first + j)
+                .filter(|&(i, _)| i != group[j])
                 .map(|(_, v)| v * v)
                 .sum::<f64>();
             block.gap = block.gap.max(gaps[j]);
@@ -312,7 +349,7 @@ mod tests {
     fn by_enumeration(problem: &Quadratic<'_>, i: usize) -> Vec<f64> {
         let n = problem.samples();
         let mut pull = vec![0.0; n];
-        problem.pull_columns(i, &mut pull);
+        problem.pull_columns(&[i], &mut pull).unwrap();
         let value = |z: &[f64]| {
             let mut f = 0.0;
             for a in 0..n {
@@ -374,12 +411,8 @@ mod tests {
             for alpha in [1e-4, 0.02, 0.5] {
                 let (kernel, embedding) = random(7, 3, seed);
                 for beta in [0.0, 0.1] {
-                    let problem = Quadratic {
-                        kernel: &kernel,
-                        alpha,
-                        pull: (beta > 0.0).then_some((beta, &embedding)),
-                        tolerance: 1e-12,
-                    };
+                    let pull = (beta > 0.0).then_some((beta, &embedding));
+                    let problem = Quadratic::new(&kernel, alpha, pull, 1e-12).unwrap();
                     for (name, plan) in &methods(&problem) {
                         let solved = monitor::idle(|monitor| {
                             solve_as_planned(&problem, None, plan, monitor).unwrap().unwrap()
@@ -403,12 +436,12 @@ mod tests {
         let (kernel, embedding) = random(n, 10, 5);
         for alpha in [1e-3, 0.1, 5.0] {
             let pull = Some((0.05, &embedding));
-            let problem = Quadratic { kernel: &kernel, alpha, pull, tolerance: 1e-11 };
+            let problem = Quadratic::new(&kernel, alpha, pull, 1e-11).unwrap();
             let solved = monitor::idle(|monitor| solve(&problem, None, monitor).unwrap().unwrap());
             assert!(solved.gap <= 1e-11, "alpha {alpha}: gap {}", solved.gap);
             let i = 17;
             let mut pull = vec![0.0; n];
-            problem.pull_columns(i, &mut pull);
+            problem.pull_columns(&[i], &mut pull).unwrap();
             let gradient = |z: &[f64], row: usize| {
                 let product: f64 = (0..n).map(|j| kernel.get(row, j) * z[j]).sum();
                 product + alpha * z[row] + pull[row] - kernel.get(row, i)
@@ -440,8 +473,8 @@ mod tests {
         let n = 150;
         let (kernel, embedding) = random(n, 4, 9);
         for alpha in [1e-5, 1e-2, 1.0, 100.0] {
-            let problem = Quadratic { kernel: &kernel, alpha, pull: None, tolerance: 1e-10 };
-            let pulled = Quadratic { pull: Some((0.3, &embedding)), ..problem };
+            let problem = Quadratic::new(&kernel, alpha, None, 1e-10).unwrap();
+            let pulled = Quadratic::new(&kernel, alpha, Some((0.3, &embedding)), 1e-10).unwrap();
             let (cold, warm) = monitor::idle(|monitor| {
                 let cold = solve(&problem, None, monitor).unwrap().unwrap();
                 let other = solve(&pulled, Some(&cold.similarity), monitor).unwrap().unwrap();
@@ -471,7 +504,7 @@ mod tests {
         let (kernel, embedding) = random(200, 5, 3);
         for alpha in [1e-3, 1.0] {
             let pull = Some((0.1, &embedding));
-            let problem = Quadratic { kernel: &kernel, alpha, pull, tolerance: 1e-9 };
+            let problem = Quadratic::new(&kernel, alpha, pull, 1e-9).unwrap();
             let mut solved = [1, 2, 8].map(|threads| {
                 monitor::idle_on(threads, |monitor| {
                     solve(&problem, None, monitor).unwrap().unwrap().similarity
