@@ -1,6 +1,7 @@
 //! Fallible allocation: a large buffer that cannot be had is an error, not an abort.
 
 use crate::error::{Error, Result};
+use rayon::prelude::*;
 
 /// An empty vector with room for exactly `len` elements.
 pub(crate) fn with_capacity<T>(len: usize, what: &'static str) -> Result<Vec<T>> {
@@ -10,10 +11,23 @@ pub(crate) fn with_capacity<T>(len: usize, what: &'static str) -> Result<Vec<T>>
     Ok(v)
 }
 
+/// Bytes from which a buffer is filled by all threads: what takes time is that the system hands out
+/// each page of it when it is first written to.
+const LARGE: usize = 1 << 20;
+
 /// `len` copies of `value`.
-pub(crate) fn filled<T: Clone>(len: usize, value: T, what: &'static str) -> Result<Vec<T>> {
+pub(crate) fn filled<T: Copy + Send + Sync>(
+    len: usize,
+    value: T,
+    what: &'static str,
+) -> Result<Vec<T>> {
     let mut v = with_capacity(len, what)?;
-    v.resize(len, value);
+    // Outside of the library's own workers, rayon would start threads of its own.
+    if len * size_of::<T>() >= LARGE && rayon::current_thread_index().is_some() {
+        v.par_extend(rayon::iter::repeat_n(value, len));
+    } else {
+        v.resize(len, value);
+    }
     Ok(v)
 }
 

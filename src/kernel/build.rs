@@ -5,6 +5,7 @@ use super::products::Samples;
 use crate::error::Result;
 use crate::matrix::{Kernel, Matrix, mirror};
 use crate::memory;
+use crate::vector;
 use rayon::prelude::*;
 
 /// A feature matrix in the caller's memory: entry (sample i, feature j) is
@@ -43,6 +44,14 @@ pub(crate) fn build(
         for (index, spec) in specs.iter().enumerate() {
             let values = match *spec {
                 KernelSpec::Linear => inner_product_kernel(&gram, |g| g),
+                // Without a call for every entry where that is easy.
+                KernelSpec::Polynomial { a, b: 2 } => {
+                    inner_product_kernel(&gram, |g| (a + g) * (a + g))
+                }
+                KernelSpec::Polynomial { a, b: 4 } => inner_product_kernel(&gram, |g| {
+                    let square = (a + g) * (a + g);
+                    square * square
+                }),
                 KernelSpec::Polynomial { a, b } => {
                     inner_product_kernel(&gram, |g| (a + g).powi(b as i32))
                 }
@@ -78,13 +87,11 @@ fn inner_product_kernel(gram: &Matrix, f: impl Fn(f64) -> f64 + Sync) -> Result<
 fn gaussian_kernel(squared_distances: &Matrix, largest: f64, t: f64) -> Result<Vec<f64>> {
     // Samples that are all the same have a kernel of ones, which is refused as constant.
     let unit = if largest > 0.0 { largest } else { 1.0 };
+    let scale = (unit * t).max(f64::MIN_POSITIVE);
     let order = squared_distances.rows();
     let mut values = memory::filled(order * order, 0.0, "a kernel")?;
     values.par_chunks_mut(order).enumerate().for_each(|(j, out)| {
-        let distances = &squared_distances.col(j)[j..];
-        for (out, &distance) in out[j..].iter_mut().zip(distances) {
-            *out = (-(distance / unit) / t).exp();
-        }
+        vector::exp_of_negative(&squared_distances.col(j)[j..], scale, &mut out[j..]);
     });
     mirror(&mut values, order);
     Ok(values)
