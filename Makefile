@@ -95,6 +95,18 @@ paper-table: ## the paper's experiments redone, under an hour: make paper-table 
 	$(CARGO) run --release --example paper_table -- --out build/paper-table \
 	  --data $(or $(DATA),$(error say where the data sets are: make paper-table DATA=folder))
 
+.PHONY: bench
+bench: build ## speed and memory beside rivals: make bench DATA=folder with the .npz files
+	@tools/rivals
+	@build/rivals/bin/python benches/speed.py $(lib)/libscmk.so --out build/bench \
+	  --data $(or $(DATA),$(error say where the data sets are: make bench DATA=folder))
+
+.PHONY: bench-quick
+bench-quick: build ## the same at smaller sizes, two minutes: [DATA=folder with the .npz files]
+	@tools/rivals
+	@build/rivals/bin/python benches/speed.py $(lib)/libscmk.so --out build/bench --quick \
+	  $(if $(DATA),--data $(DATA))
+
 .PHONY: bench-methods
 bench-methods: build ## kkm and sc beside kernlab and scikit-learn: [DATA=folder with the .npz files]
 	@tools/rivals

@@ -8,7 +8,6 @@ samples) to the 400 digits that ship with the project. Each figure is the median
 in this process or, for R, within one R process; the ratio is rival time over ours. A rival that
 is absent is named as absent.
 """
-import ctypes
 import importlib.metadata
 import shutil
 import statistics
@@ -20,62 +19,27 @@ from pathlib import Path
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parent.parent
+from library import Scmk
+from problems import gaussian, load
+
 RUNS = 5
 
 
-class Scmk:
-    """Just enough of the C interface."""
-
-    def __init__(self, path):
-        self.lib = ctypes.CDLL(path)
-        self.lib.scmk_version.restype = ctypes.c_char_p
-
-    def fit(self, kernel, clusters, **options):
-        n = len(kernel)
-        model = ctypes.c_void_p()
-        values = kernel.ctypes.data_as(ctypes.c_void_p)
-        size = ctypes.c_size_t
-        self.check(self.lib.scmk_create(size(n), size(clusters), ctypes.byref(model)), model)
-        try:
-            self.check(self.lib.scmk_borrow_kernel(model, values, size(n), size(n)), model)
-            for name, value in options.items():
-                text = str(value).encode()
-                self.check(self.lib.scmk_set_text(model, name.encode(), text), model)
-            started = time.perf_counter()
-            self.check(self.lib.scmk_fit(model), model)
-            seconds = time.perf_counter() - started
-            labels = np.empty(n, dtype=np.int32)
-            out = labels.ctypes.data_as(ctypes.c_void_p)
-            self.check(self.lib.scmk_labels(model, out, size(n)), model)
-            return seconds, labels
-        finally:
-            self.lib.scmk_destroy(model)
-
-    def check(self, status, model):
-        if status != 0:
-            message = ctypes.create_string_buffer(500)
-            self.lib.scmk_error_message(model, message, ctypes.c_size_t(500), None)
-            raise RuntimeError(message.value.decode())
-
-
-def gaussian(x, t):
-    squares = (x * x).sum(1)
-    distances = np.maximum(squares[:, None] + squares[None, :] - 2 * x @ x.T, 0)
-    distances = (distances + distances.T) / 2
-    return np.exp(-distances / (t * distances.max()))
+def fit(scmk, kernel, clusters, **options):
+    """Seconds and labels."""
+    with scmk.model(len(kernel), clusters, **options) as model:
+        model.borrow_kernel(kernel)
+        return model.fit(), model.labels()
 
 
 def problems(data):
-    digits = ROOT / "examples/data/digits"
-    x = np.loadtxt(digits / "fac.csv", delimiter=",")
-    x = (x - x.mean(0)) / np.maximum(x.std(0), 1e-12)
-    yield "digits", gaussian(x, 0.2), np.loadtxt(digits / "labels.csv").astype(int)
+    x, truth = load("digits", data)
+    yield "digits", gaussian(x, 0.2), truth
     if data is None:
         print("no data folder given: BA is left out")
         return
-    archive = np.load(Path(data) / "BA.npz")
-    yield "BA", gaussian(archive["X"].astype(float), 0.1), archive["y"].astype(int)
+    x, truth = load("BA", data)
+    yield "BA", gaussian(x, 0.1), truth
 
 
 def purity(truth, labels):
@@ -113,7 +77,7 @@ def main():
         sys.exit(__doc__)
     scmk = Scmk(sys.argv[1])
     data = sys.argv[2] if len(sys.argv) > 2 else None
-    print(f"scmk {scmk.lib.scmk_version().decode()}, two columns of purity to see that all solve the same")
+    print(f"scmk {scmk.version}, two columns of purity to see that all solve the same")
     try:
         from sklearn.cluster import SpectralClustering
 
@@ -155,7 +119,7 @@ def main():
                 print(f"{name:8}{method:8}{rival:24}failed: {their_labels}")
                 continue
             options = dict(method=method, restarts=restarts, normalize="max")
-            fits = [scmk.fit(kernel, clusters, seed=seed, **options) for seed in range(RUNS)]
+            fits = [fit(scmk, kernel, clusters, seed=seed, **options) for seed in range(RUNS)]
             ours = statistics.median(seconds for seconds, _ in fits)
             theirs_purity = purity(truth, their_labels) if their_labels is not None else float("nan")
             ratio = theirs / ours

@@ -1,0 +1,147 @@
+"""The C interface of libscmk for the benchmarks, by ctypes."""
+import ctypes
+import time
+
+import numpy as np
+
+SIZE = ctypes.c_size_t
+TEXT = ctypes.c_char_p
+HANDLE = ctypes.c_void_p
+ARRAY = ctypes.c_void_p
+PROGRESS = ctypes.CFUNCTYPE(
+    ctypes.c_int32, ctypes.c_void_p, TEXT, ctypes.c_int64, ctypes.c_double, ctypes.c_double
+)
+SIGNATURES = {
+    "scmk_create": (SIZE, SIZE, ctypes.POINTER(HANDLE)),
+    "scmk_destroy": (HANDLE,),
+    "scmk_error_message": (HANDLE, TEXT, SIZE, ctypes.c_void_p),
+    "scmk_borrow_kernel": (HANDLE, ARRAY, SIZE, SIZE),
+    "scmk_add_features": (HANDLE, ARRAY, SIZE, SIZE, SIZE, SIZE, TEXT),
+    "scmk_set_text": (HANDLE, TEXT, TEXT),
+    "scmk_set_progress": (HANDLE, PROGRESS, ctypes.c_void_p),
+    "scmk_fit": (HANDLE,),
+    "scmk_cancel": (HANDLE,),
+    "scmk_info_real": (HANDLE, TEXT, ctypes.POINTER(ctypes.c_double)),
+    "scmk_labels": (HANDLE, ARRAY, SIZE),
+    "scmk_weights": (HANDLE, ARRAY, SIZE),
+    "scmk_embedding": (HANDLE, ARRAY, SIZE),
+    "scmk_similarity_csc": (HANDLE, ARRAY, SIZE, ARRAY, ARRAY, SIZE),
+}
+CANCELLED = 3
+
+
+class Scmk:
+    """The library."""
+
+    def __init__(self, path):
+        self.path = str(path)
+        self.lib = ctypes.CDLL(self.path)
+        for name, arguments in SIGNATURES.items():
+            getattr(self.lib, name).argtypes = arguments
+        self.lib.scmk_version.restype = TEXT
+
+    @property
+    def version(self):
+        return self.lib.scmk_version().decode()
+
+    def model(self, samples, clusters, **options):
+        """A model with options given by name, to be used as a context: `with scmk.model(...) as model`."""
+        return Model(self.lib, samples, clusters).set(**options)
+
+
+class Model:
+    """One model; every call that fails raises a RuntimeError with the library's message."""
+
+    def __init__(self, lib, samples, clusters):
+        self.lib, self.samples, self.clusters = lib, samples, clusters
+        self.handle = HANDLE()
+        # What the library reads for as long as the model lives.
+        self.kept = []
+        self.call("scmk_create", samples, clusters, ctypes.byref(self.handle), on_self=False)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.lib.scmk_destroy(self.handle)
+        self.kept.clear()
+
+    def call(self, name, *arguments, on_self=True):
+        status = getattr(self.lib, name)(*([self.handle] if on_self else []), *arguments)
+        if status != 0:
+            message = ctypes.create_string_buffer(500)
+            self.lib.scmk_error_message(self.handle, message, len(message), None)
+            raise RuntimeError(f"{name}: {message.value.decode()}")
+
+    def set(self, **options):
+        for name, value in options.items():
+            self.call("scmk_set_text", name.encode(), str(value).encode())
+        return self
+
+    def borrow_kernel(self, kernel):
+        assert kernel.dtype == np.float64 and kernel.flags.c_contiguous
+        self.kept.append(kernel)
+        self.call("scmk_borrow_kernel", kernel.ctypes.data, len(kernel), len(kernel))
+
+    def add_features(self, x, kernels="paper"):
+        assert x.dtype == np.float64 and x.flags.c_contiguous
+        samples, features = x.shape
+        self.call(
+            "scmk_add_features", x.ctypes.data, samples, features, features, 1, kernels.encode()
+        )
+
+    def on_progress(self, function):
+        """`function(step)` is told the name of the step that is under way."""
+
+        def progress(_user, step, _iteration, _fraction, _objective):
+            function(step.decode())
+            return 0
+
+        self.kept.append(PROGRESS(progress))
+        self.call("scmk_set_progress", self.kept[-1], None)
+
+    def fit(self):
+        """Wall-clock seconds of the call."""
+        started = time.perf_counter()
+        self.call("scmk_fit")
+        return time.perf_counter() - started
+
+    def cancel(self):
+        self.call("scmk_cancel")
+
+    def info(self, name):
+        value = ctypes.c_double()
+        self.call("scmk_info_real", name.encode(), ctypes.byref(value))
+        return value.value
+
+    @property
+    def memory_required(self):
+        return int(self.info("memory_required"))
+
+    def labels(self):
+        return self.copied("scmk_labels", np.empty(self.samples, dtype=np.int32))
+
+    def weights(self):
+        return self.copied("scmk_weights", np.empty(int(self.info("kernels"))))
+
+    def embedding(self):
+        """A row for each sample."""
+        return self.copied("scmk_embedding", np.empty((self.clusters, self.samples))).T
+
+    def similarity_csc(self):
+        from scipy.sparse import csc_array
+
+        count = int(self.info("similarity_nnz"))
+        starts = np.empty(self.samples + 1, dtype=np.uintp)
+        rows = np.empty(count, dtype=np.uintp)
+        values = np.empty(count)
+        self.call(
+            "scmk_similarity_csc",
+            starts.ctypes.data, len(starts), rows.ctypes.data, values.ctypes.data, count,
+        )  # fmt: skip
+        indices = rows.astype(np.int32), starts.astype(np.int32)
+        return csc_array((values, *indices), shape=(self.samples, self.samples))
+
+    def copied(self, name, out):
+        self.call(name, out.ctypes.data, out.size)
+        return out
