@@ -469,6 +469,11 @@ def main():
     parser.add_argument("--out", type=Path, required=True, help="folder for results.csv and growth.svg")
     parser.add_argument("--data", type=Path, help="folder with the paper's data sets, .npz files")
     parser.add_argument("--quick", action="store_true", help="smaller sizes, two minutes")
+    parser.add_argument(
+        "--only", type=int, nargs="+", choices=TARGETS, metavar="TARGET", default=list(TARGETS),
+        help="the numbers of the targets to measure, 1 to 7",
+    )  # fmt: skip
+    parser.add_argument("--runs", type=int, help="runs of which the fastest counts")
     arguments = parser.parse_args()
     if arguments.data and not arguments.data.is_dir():
         parser.error(f"{arguments.data} is no folder")
@@ -478,12 +483,13 @@ def main():
         parser.error(str(error))
     arguments.out.mkdir(parents=True, exist_ok=True)
     plan = QUICK if arguments.quick else Plan()
+    plan = dataclasses.replace(plan, runs=arguments.runs or plan.runs)
     bench = Bench(scmk, plan, Report(TARGETS), arguments.data)
     print(f"scmk {scmk.version}, {os.cpu_count()} cores, best of {plan.runs} runs, {time.strftime('%Y-%m-%d')}")
     print(f"load average {os.getloadavg()[0]:.2f} at the start: other work spoils the figures")
     if arguments.quick:
         print_differences(plan)
-    failed = run_sections(bench)
+    failed = run_sections(bench, arguments.only)
     draw_growth(bench, arguments.out / "growth.svg")
     bench.report.write(arguments.out / "results.csv")
     bench.report.print()
@@ -501,7 +507,7 @@ def print_differences(plan):
             print(f"  {field.name.replace('_', ' ')}: {value} instead of {field.default}")
 
 
-def run_sections(bench):
+def run_sections(bench, targets):
     """Measures target by target; whether one failed."""
     failed = False
     sections = (
@@ -509,6 +515,9 @@ def run_sections(bench):
         measure_grid, measure_building, measure_memory,
     )  # fmt: skip
     for target, section in enumerate(sections, start=1):
+        if target not in targets:
+            bench.report.miss(target, "not asked for")
+            continue
         # The Z-step is compared on one thread; everything else has two, on any machine.
         with threadpool_limits(1 if target == 1 else 2):
             try:
