@@ -45,19 +45,9 @@ pub(super) struct Plan {
     pub(super) cap: usize,
     /// Neighbours a cold column starts with; 0 sends all columns to the other method.
     pub(super) start: usize,
-    /// The other method's preconditioner, where it is known to be of use.
+    /// The other method's preconditioner, where columns are known to be wide.
     pub(super) leading: Option<Leading>,
-    /// Whether the leading part of the kernel is so nearly all of it that its minimiser has nearly
-    /// the support that is sought.
-    pub(super) foreseen: bool,
 }
-
-/// Samples from which the leading part is looked at first; below, all else is cheap.
-const MANY: usize = 500;
-
-/// What may be left of the kernel beside its leading part, relative to α, for supports to be
-/// foreseen.
-const LITTLE: f64 = 0.5;
 
 impl Plan {
     pub(super) fn new(
@@ -67,12 +57,7 @@ impl Plan {
     ) -> Result<Self> {
         let n = problem.samples();
         let cap = |steps: f64| largest_support(n, steps);
-        let mut leading = if n >= MANY { Some(Leading::new(problem)?) } else { None };
-        let condition = |leading: &Leading| leading.remaining_condition(problem);
-        if leading.as_ref().is_some_and(|leading| condition(leading) <= LITTLE) {
-            return Ok(Self { cap: cap(STEPS), start: 1, leading, foreseen: true });
-        }
-        let easy = Self { cap: cap(STEPS), start: 0, leading: None, foreseen: false };
+        let easy = Self { cap: cap(STEPS), start: 0, leading: None };
         let narrow = match before {
             Some(before) => before.columns().iter().all(|column| column.nnz() <= easy.cap),
             None => true,
@@ -81,13 +66,10 @@ impl Plan {
         if narrow && start > 0 {
             return Ok(Self { start, ..easy });
         }
-        let leading = match leading.take() {
-            Some(leading) => leading,
-            None => Leading::new(problem)?,
-        };
+        let leading = Leading::new(problem)?;
         // What the leading part leaves over slows the other method down.
-        let steps = (STEPS + 3.0 * condition(&leading).sqrt()).min(200.0);
-        let mut plan = Self { cap: cap(steps), start: 1, leading: Some(leading), ..easy };
+        let steps = (STEPS + 3.0 * leading.remaining_condition(problem).sqrt()).min(200.0);
+        let mut plan = Self { cap: cap(steps), start: 1, leading: Some(leading) };
         if before.is_none() {
             plan.start = if plan.cap > easy.cap { plan.pilot(problem, monitor)? } else { 0 };
         }
@@ -129,9 +111,10 @@ fn largest_support(samples: usize, steps: f64) -> usize {
     // A product with the kernel and the model of a step.
     let walk = steps * (2.0 * n * n / 26.0 + 60.0 * n);
     // Factorization, fetching its entries, about four gradients.
-    let face = |s: f64| s.powi(3) / 25.0 + 12.0 * s * s + 1.5 * n * s;
+    let face = |s: f64| s.powi(3) / 30.0 + 6.0 * s * s + 1.2 * n * s;
     let mut cap = 32;
-    while face(cap as f64 + 8.0) < walk {
+    // With room to spare: what is given up half way has cost its time for nothing.
+    while face(cap as f64 + 8.0) < 2.5 * walk {
         cap += 8;
     }
     cap

@@ -34,10 +34,6 @@ pub(crate) const BLOCK: usize = 64;
 /// costs.
 const PATIENT_STEPS: usize = 60;
 
-/// Gap relative to α up to which a column is close to its solution, and its support closer than any
-/// that a model foresees.
-const CLOSE: f64 = 0.05;
-
 /// The shared part of all n problems.
 pub(crate) struct Quadratic<'a> {
     /// K_w centred, divided by `unit` = max|K_w| + α.
@@ -235,47 +231,6 @@ impl Block {
         Ok(true)
     }
 
-    /// Moves those of the columns `narrow`, which are uniform or sparse, that are not yet close to
-    /// their solution to the minimiser of the model in which the kernel is its leading part.
-    fn foresee(
-        problem: &Quadratic<'_>,
-        leading: &leading::Leading,
-        narrow: &[(usize, usize)],
-        uniform: bool,
-        pull: &[f64],
-        z: &mut [f64],
-    ) -> Result<()> {
-        let n = problem.samples();
-        // Near samples have nearly the same support: the face of one is a start for the next.
-        let mut face = leading::Face::new(leading, n)?;
-        let mut work = leading::Workspace::new(leading, n)?;
-        let mut gradient = memory::filled(n, 0.0, "gradient")?;
-        let mut direction = memory::filled(n, 0.0, "direction")?;
-        let mut terms: Vec<(f64, usize)> = memory::with_capacity(n + 1, "support")?;
-        for &(place, sample) in narrow {
-            let span = place * n..(place + 1) * n;
-            let z = &mut z[span.clone()];
-            gradient.copy_from_slice(&pull[span]);
-            vector::axpy(problem.alpha, z, &mut gradient);
-            terms.clear();
-            if !uniform {
-                // The kernel is centred: a uniform column has no product with it.
-                terms.extend((0..n).filter(|&j| z[j] != 0.0).map(|j| (z[j], j)));
-            }
-            terms.push((-1.0, sample));
-            let kernel = problem.kernel.values();
-            vector::axpy_columns(&terms, kernel, n, 0, &mut gradient);
-            if Quadratic::gap(z, &gradient) <= CLOSE * problem.alpha {
-                continue;
-            }
-            face.minimise(leading, z, &gradient, &mut direction, &mut work);
-            z.iter_mut().zip(&direction).for_each(|(z, d)| *z = (*z + d).max(0.0));
-            let total = vector::sum(z);
-            z.iter_mut().for_each(|z| *z /= total);
-        }
-        Ok(())
-    }
-
     fn solve(
         problem: &Quadratic<'_>,
         before: Option<&Similarity>,
@@ -299,13 +254,9 @@ impl Block {
                 narrow.push((j, group[j]));
             }
         }
-        let start = match (&plan.leading, before) {
-            (Some(leading), _) if plan.foreseen => {
-                Self::foresee(problem, leading, &narrow, before.is_none(), &pull, &mut z)?;
-                face::Start::Support
-            }
-            (_, Some(_)) => face::Start::Support,
-            (_, None) => face::Start::Neighbours(plan.start.min(n - 1)),
+        let start = match before {
+            Some(_) => face::Start::Support,
+            None => face::Start::Neighbours(plan.start.min(n - 1)),
         };
         let mut faces = face::Faces::new(problem, plan.cap)?;
         for lot in narrow.chunks(face::LOT) {
@@ -445,19 +396,17 @@ mod tests {
         out
     }
 
-    /// All methods, each forced to solve every column.
-    fn methods(problem: &Quadratic<'_>) -> [(&'static str, face::Plan); 3] {
-        use face::Plan;
-        let leading = || Some(monitor::idle(|_| leading::Leading::new(problem).unwrap()));
+    /// Both methods, each forced to solve every column.
+    fn methods(problem: &Quadratic<'_>) -> [(&'static str, face::Plan); 2] {
+        let leading = monitor::idle(|_| leading::Leading::new(problem).unwrap());
         [
-            ("face", Plan { cap: usize::MAX, start: 3, leading: None, foreseen: false }),
-            ("foreseen", Plan { cap: usize::MAX, start: 3, leading: leading(), foreseen: true }),
-            ("conjugate", Plan { cap: 0, start: 0, leading: leading(), foreseen: false }),
+            ("face", face::Plan { cap: usize::MAX, start: 3, leading: None }),
+            ("conjugate", face::Plan { cap: 0, start: 0, leading: Some(leading) }),
         ]
     }
 
     #[test]
-    fn all_methods_find_the_minimum_that_trying_every_support_finds() {
+    fn both_methods_find_the_minimum_that_trying_every_support_finds() {
         for seed in 0..6 {
             for alpha in [1e-4, 0.02, 0.5] {
                 let (kernel, embedding) = random(7, 3, seed);
