@@ -191,8 +191,10 @@ impl<'p> Faces<'p> {
                 break;
             }
             // The gradients take the place of the points, which come back at the end.
-            for (_, &(place, _)) in self.faces.iter().zip(lot).filter(|(face, _)| face.open) {
-                z[column(place)].copy_from_slice(&pull[column(place)]);
+            for (face, &(place, _)) in self.faces.iter().zip(lot) {
+                if face.open {
+                    z[column(place)].copy_from_slice(&pull[column(place)]);
+                }
             }
             for from in (0..n).step_by(TILE) {
                 let to = (from + TILE).min(n);
@@ -569,8 +571,7 @@ impl Face {
         let level = entries.iter().map(|&(_, row)| gradient[row]).fold(f64::INFINITY, f64::min);
         order.clear();
         order.extend((0..gradient.len()).filter(|&j| gradient[j] < level));
-        let f: f64 = std::env::var("FV").map_or(0.7, |v| v.parse().unwrap());
-        let most = ((entries.len() as f64 * f) as usize).max(8);
+        let most = if self.careful { 1 } else { (7 * entries.len() / 10).max(8) };
         let worse = |&a: &usize, &b: &usize| gradient[a].total_cmp(&gradient[b]).then(a.cmp(&b));
         if most < order.len() {
             order.select_nth_unstable_by(most - 1, worse);
