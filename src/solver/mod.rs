@@ -40,7 +40,7 @@ const LEAST_ALPHA: f64 = 1e-13;
 pub(crate) fn memory_required(samples: usize, clusters: usize, options: &Options) -> usize {
     let squares = if embedding::dense_is_faster(samples, clusters) { 7 } else { 4 }
         + usize::from(options.warm_start);
-    let panels = 8 * similarity::BLOCK * threads::count(options.threads);
+    let panels = 8 * similarity::group::size(samples) * threads::count(options.threads);
     let vectors = 12 * (clusters + clusters / 8 + 4);
     samples.saturating_mul(squares * samples + panels + vectors).saturating_mul(size_of::<f64>())
 }

@@ -23,6 +23,10 @@ const MOST_STEPS: usize = 20_000;
 /// it is not yet as small as the target.
 const PATIENCE: usize = 30;
 
+/// What a step adds to the error of a gradient at most, in units in which the kernel and α are at
+/// most one: a few roundings of numbers of that size.
+const ROUNDING: f64 = 4.0 * f64::EPSILON;
+
 /// The columns of one block: points, gradients and directions, n rows each.
 pub(super) struct Panels<'p> {
     problem: &'p Quadratic<'p>,
@@ -78,19 +82,24 @@ impl<'p> Panels<'p> {
         most_steps: usize,
         monitor: &Monitor<'_>,
     ) -> Result<bool> {
-        let mut steps = most_steps.min(MOST_STEPS);
-        // Gradients are updated along with the points. Before a column is believed, its
-        // gradient is computed anew; if rounding had crept in, the column walks on.
+        let mut left = most_steps.min(MOST_STEPS);
         let mut enough = self.problem.target;
+        self.refresh(open, gaps);
         loop {
-            self.refresh(open, gaps);
             open.retain(|&j| gaps[j] > enough);
-            if open.is_empty() || steps == 0 {
+            if open.is_empty() || left == 0 {
                 return Ok(true);
             }
             enough = self.problem.tolerance;
-            if !self.stride(open, &mut steps, monitor)? {
+            let before = left;
+            if !self.stride(open, gaps, &mut left, monitor)? {
                 return Ok(false);
+            }
+            // Gradients are updated along with the points, and each step adds its rounding. Unless
+            // that is far below the gap, the gradient is computed anew before a column is believed;
+            // if rounding had crept in, the column walks on.
+            if ROUNDING * (before - left) as f64 > 0.01 * self.problem.target {
+                self.refresh(open, gaps);
             }
         }
     }
@@ -106,26 +115,44 @@ impl<'p> Panels<'p> {
     /// Gradients and gaps of the columns `open` from scratch.
     fn refresh(&mut self, open: &[usize], gaps: &mut [f64]) {
         let n = self.problem.samples();
-        for (packed, &j) in self.packed.chunks_exact_mut(n).zip(open) {
+        let mut multiplied = 0;
+        for &j in open {
             let z = &mut self.z[j * n..][..n];
             let total = vector::sum(z);
             z.iter_mut().for_each(|value| *value /= total);
-            packed.copy_from_slice(z);
-            packed[self.group[j]] -= 1.0;
+            if !at_centre(z) {
+                let packed = &mut self.packed[multiplied * n..][..n];
+                packed.copy_from_slice(z);
+                packed[self.group[j]] -= 1.0;
+                multiplied += 1;
+            }
         }
-        self.multiply(open.len());
-        for (image, &j) in self.image.chunks_exact(n).zip(open) {
+        self.multiply(multiplied);
+        let mut images = self.image.chunks_exact(n);
+        for &j in open {
             let span = j * n..(j + 1) * n;
-            let gradient = &mut self.gradient[span.clone()];
-            gradient.copy_from_slice(image);
-            vector::axpy(self.problem.alpha, &self.z[span.clone()], gradient);
-            vector::axpy(1.0, &self.pull[span.clone()], gradient);
-            gaps[j] = Quadratic::gap(&self.z[span], gradient);
+            let (z, gradient) = (&self.z[span.clone()], &mut self.gradient[span.clone()]);
+            gradient.copy_from_slice(&self.pull[span]);
+            // K is centred: K1 = 0.
+            let (sign, image) = if at_centre(z) {
+                (-1.0, self.problem.kernel.col(self.group[j]))
+            } else {
+                (1.0, images.next().unwrap_or_default())
+            };
+            vector::axpy(sign, image, gradient);
+            vector::axpy(self.problem.alpha, z, gradient);
+            gaps[j] = Quadratic::gap(z, gradient);
         }
     }
 
     /// Steps with the columns `open` until all have arrived or `steps` are used up.
-    fn stride(&mut self, open: &[usize], steps: &mut usize, monitor: &Monitor<'_>) -> Result<bool> {
+    fn stride(
+        &mut self,
+        open: &[usize],
+        gaps: &mut [f64],
+        steps: &mut usize,
+        monitor: &Monitor<'_>,
+    ) -> Result<bool> {
         let n = self.problem.samples();
         let alpha = self.problem.alpha;
         let mut walkers = memory::with_capacity(open.len(), "columns")?;
@@ -157,12 +184,18 @@ impl<'p> Panels<'p> {
                 response.copy_from_slice(image);
                 vector::axpy(alpha, direction, response);
                 walker.advance(z, gradient, direction, response)?;
-                walker.note(Quadratic::gap(z, gradient), self.problem);
+                gaps[walker.j] = Quadratic::gap(z, gradient);
+                walker.note(gaps[walker.j], self.problem);
             }
             walkers.retain(|walker| !walker.arrived);
         }
         Ok(true)
     }
+}
+
+/// Whether a column is where cold ones start: all entries are the same.
+fn at_centre(z: &[f64]) -> bool {
+    z.iter().all(|value| *value == z[0])
 }
 
 /// Where a column is.
@@ -245,7 +278,8 @@ impl Walker {
             }
         }
         self.in_face = allowed >= 1.0;
-        let trapped = self.steps.is_multiple_of(10);
+        // Every now and then where the model leads nowhere.
+        let trapped = self.since_best >= 3 && self.steps.is_multiple_of(4);
         if trapped || allowed < 1.0 - 1e-12 || vector::dot(packed, gradient) >= 0.0 {
             // The model's way is none: the gradient's own, which always leads downhill.
             self.in_face = false;

@@ -196,16 +196,17 @@ impl Face {
             let mut kappa = 0.0;
             for _ in 0..MOST_PURGES {
                 kappa = self.solve_model(leading, z, gradient, level, work);
-                let mut negative = false;
-                for i in 0..z.len() {
-                    direction[i] = if self.free[i] {
-                        (kappa - (gradient[i] - level) - work.image[i]) / leading.shift
-                    } else {
-                        -z[i]
-                    };
-                    negative |= z[i] + direction[i] < 0.0;
+                let (top, scale) = (kappa + level, 1.0 / leading.shift);
+                let mut least: f64 = 0.0;
+                let slopes = gradient.iter().zip(&work.image);
+                for ((d, z), (free, (g, image))) in
+                    direction.iter_mut().zip(z).zip(self.free.iter().zip(slopes))
+                {
+                    let inside = (top - g - image) * scale;
+                    *d = if *free { inside } else { -z };
+                    least = least.min(z + *d);
                 }
-                if !negative {
+                if least >= 0.0 {
                     break;
                 }
                 same = false;
