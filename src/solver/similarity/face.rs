@@ -14,9 +14,7 @@
 
 use super::Quadratic;
 use super::factor::{Factor, SIDES, Sides};
-use super::leading::Leading;
 use crate::error::Result;
-use crate::matrix::Similarity;
 use crate::memory;
 use crate::monitor::Monitor;
 use crate::vector;
@@ -32,93 +30,6 @@ const TILE: usize = 128;
 /// holds: four take three quarters of the time of one; with more, their factors push each other
 /// out of the cache.
 pub(super) const LOT: usize = 4;
-
-/// Steps of the other method where its preconditioner catches all that matters.
-const STEPS: f64 = 9.0;
-
-/// Samples used to find out how large supports are before a cold start.
-const PILOTS: usize = 8;
-
-/// What is decided once for all columns.
-pub(super) struct Plan {
-    /// Largest support solved here at first; larger ones go to the other method.
-    pub(super) cap: usize,
-    /// Neighbours a cold column starts with; 0 sends all columns to the other method.
-    pub(super) start: usize,
-    /// The other method's preconditioner, where columns are known to be wide.
-    pub(super) leading: Option<Leading>,
-}
-
-impl Plan {
-    pub(super) fn new(
-        problem: &Quadratic<'_>,
-        before: Option<&Similarity>,
-        monitor: &Monitor<'_>,
-    ) -> Result<Self> {
-        let n = problem.samples();
-        let cap = |steps: f64| largest_support(n, steps);
-        let easy = Self { cap: cap(STEPS), start: 0, leading: None };
-        let narrow = match before {
-            Some(before) => before.columns().iter().all(|column| column.nnz() <= easy.cap),
-            None => true,
-        };
-        let start = if before.is_some() { 1 } else { easy.pilot(problem, monitor)? };
-        if narrow && start > 0 {
-            return Ok(Self { start, ..easy });
-        }
-        let leading = Leading::new(problem)?;
-        // What the leading part leaves over slows the other method down.
-        let steps = (STEPS + 3.0 * leading.remaining_condition(problem).sqrt()).min(200.0);
-        let mut plan = Self { cap: cap(steps), start: 1, leading: Some(leading) };
-        if before.is_none() {
-            plan.start = if plan.cap > easy.cap { plan.pilot(problem, monitor)? } else { 0 };
-        }
-        Ok(plan)
-    }
-
-    /// Solves a few columns from scratch and returns how many neighbours to start the others
-    /// with; 0 if supports are too large.
-    fn pilot(&self, problem: &Quadratic<'_>, monitor: &Monitor<'_>) -> Result<usize> {
-        let n = problem.samples();
-        let pilots = PILOTS.min(n);
-        let mut sizes = Vec::new();
-        let (mut pull, mut z) = (vec![0.0; n], vec![0.0; n]);
-        let mut faces = Faces::new(problem, self.cap)?;
-        for i in (0..pilots).map(|pilot| pilot * n / pilots) {
-            problem.pull_columns(&[i], &mut pull)?;
-            let mut gap = [f64::INFINITY];
-            let start = Start::Neighbours(32.min(n - 1));
-            if !faces.solve(&[(0, i)], start, &pull, &mut z, &mut gap, monitor)? {
-                break;
-            }
-            if gap[0] <= problem.tolerance {
-                sizes.push(z.iter().filter(|&&v| v > 0.0).count());
-            }
-        }
-        let mean = sizes.iter().sum::<usize>() / sizes.len().max(1);
-        // Most of the nearest neighbours stand in each other's shadow: starting with few, and with
-        // what the gradient asks for then, ends with a tenth of the candidates barred; starting
-        // with as many as the support will have, with half of them.
-        let start = (mean / 3 + 1).min(n);
-        Ok(if 2 * sizes.len() < pilots { 0 } else { start })
-    }
-}
-
-/// The largest support that is solved here faster than by so many steps of the other method, from
-/// nanoseconds measured on a machine with 256-bit instructions.
-fn largest_support(samples: usize, steps: f64) -> usize {
-    let n = samples as f64;
-    // A product with the kernel and the model of a step.
-    let walk = steps * (2.0 * n * n / 26.0 + 60.0 * n);
-    // Factorization, fetching its entries, about four gradients.
-    let face = |s: f64| s.powi(3) / 30.0 + 6.0 * s * s + 1.2 * n * s;
-    let mut cap = 32;
-    // With room to spare: what is given up half way has cost its time for nothing.
-    while face(cap as f64 + 8.0) < 2.5 * walk {
-        cap += 8;
-    }
-    cap
-}
 
 /// Where columns start.
 #[derive(Clone, Copy)]

@@ -15,6 +15,7 @@ mod face;
 mod factor;
 pub(super) mod group;
 mod leading;
+mod plan;
 
 use crate::error::Result;
 use crate::matrix::{Column, Matrix, Similarity};
@@ -23,6 +24,7 @@ use crate::monitor::{Monitor, Step};
 use crate::vector;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, Par};
+use plan::Plan;
 use rayon::prelude::*;
 use std::cmp::Ordering;
 
@@ -129,14 +131,14 @@ pub(crate) fn solve(
     before: Option<&Similarity>,
     monitor: &Monitor<'_>,
 ) -> Result<Option<Update>> {
-    let plan = face::Plan::new(problem, before, monitor)?;
+    let plan = Plan::new(problem, before, monitor)?;
     solve_as_planned(problem, before, &plan, monitor)
 }
 
 fn solve_as_planned(
     problem: &Quadratic<'_>,
     before: Option<&Similarity>,
-    plan: &face::Plan,
+    plan: &Plan,
     monitor: &Monitor<'_>,
 ) -> Result<Option<Update>> {
     let n = problem.samples();
@@ -189,7 +191,7 @@ impl Block {
     /// the work. False if asked to stop.
     fn walk(
         problem: &Quadratic<'_>,
-        plan: &face::Plan,
+        plan: &Plan,
         (group, pull): (&[usize], &[f64]),
         z: &mut [f64],
         gaps: &mut [f64],
@@ -215,7 +217,7 @@ impl Block {
             if open.is_empty() {
                 break;
             }
-            let mut faces = face::Faces::new(problem, 3 * plan.cap)?;
+            let mut faces = face::Faces::new(problem, 3 * plan.limit)?;
             for &j in &open {
                 let one = &[(j, group[j])];
                 if !faces.solve(one, face::Start::Support, pull, z, gaps, monitor)? {
@@ -230,7 +232,7 @@ impl Block {
     fn solve(
         problem: &Quadratic<'_>,
         before: Option<&Similarity>,
-        plan: &face::Plan,
+        plan: &Plan,
         group: &[usize],
         monitor: &Monitor<'_>,
     ) -> Result<Option<Self>> {
@@ -245,7 +247,7 @@ impl Block {
                 Some(before) => before.columns()[group[j]].scatter(z),
                 None => z.fill(1.0 / n as f64),
             }
-            let fits = before.is_none_or(|before| before.columns()[group[j]].nnz() <= plan.cap);
+            let fits = before.is_none_or(|before| before.columns()[group[j]].nnz() <= plan.widest);
             if fits && plan.start > 0 {
                 narrow.push((j, group[j]));
             }
@@ -254,7 +256,7 @@ impl Block {
             Some(_) => face::Start::Support,
             None => face::Start::Neighbours(plan.start.min(n - 1)),
         };
-        let mut faces = face::Faces::new(problem, plan.cap)?;
+        let mut faces = face::Faces::new(problem, plan.limit)?;
         for lot in narrow.chunks(face::LOT) {
             if !faces.solve(lot, start, &pull, &mut z, &mut gaps, monitor)? {
                 return Ok(None);
@@ -393,11 +395,12 @@ mod tests {
     }
 
     /// Both methods, each forced to solve every column.
-    fn methods(problem: &Quadratic<'_>) -> [(&'static str, face::Plan); 2] {
+    fn methods(problem: &Quadratic<'_>) -> [(&'static str, Plan); 2] {
+        let n = problem.samples();
         let leading = monitor::idle(|_| leading::Leading::new(problem).unwrap());
         [
-            ("face", face::Plan { cap: usize::MAX, start: 3, leading: None }),
-            ("conjugate", face::Plan { cap: 0, start: 0, leading: Some(leading) }),
+            ("face", Plan { widest: n, limit: n, start: 3, leading: None }),
+            ("conjugate", Plan { widest: 0, limit: 0, start: 0, leading: Some(leading) }),
         ]
     }
 
