@@ -44,6 +44,8 @@ pub(super) struct Panels<'p> {
     leading: &'p Leading,
     work: Workspace,
     trial: Vec<f64>,
+    /// Products with the kernel so far.
+    products: usize,
 }
 
 impl<'p> Panels<'p> {
@@ -69,6 +71,7 @@ impl<'p> Panels<'p> {
             packed: memory::filled(n * columns, 0.0, "directions")?,
             image: memory::filled(n * columns, 0.0, "images of directions")?,
             trial: memory::filled(n, 0.0, "a trial point")?,
+            products: 0,
             z,
         })
     }
@@ -98,13 +101,25 @@ impl<'p> Panels<'p> {
             // Gradients are updated along with the points, and each step adds its rounding. Unless
             // that is far below the gap, the gradient is computed anew before a column is believed;
             // if rounding had crept in, the column walks on.
-            if ROUNDING * (before - left) as f64 > 0.01 * self.problem.target {
+            let n = self.problem.samples();
+            let astray = |&j: &usize| (vector::sum(&self.z[j * n..][..n]) - 1.0).abs() > 1e-13;
+            let rounding = ROUNDING * (before - left) as f64;
+            if rounding > 0.01 * self.problem.target || open.iter().any(astray) {
                 self.refresh(open, gaps);
             }
         }
     }
 
+    /// Products with the kernel so far, of all columns or of some.
+    pub(super) fn products(&self) -> usize {
+        self.products
+    }
+
     fn multiply(&mut self, columns: usize) {
+        if columns == 0 {
+            return;
+        }
+        self.products += 1;
         let n = self.problem.samples();
         let input = MatRef::from_column_major_slice(&self.packed[..n * columns], n, columns);
         let image = &mut self.image[..n * columns];
@@ -271,6 +286,7 @@ impl Walker {
             let keep = -vector::dot(packed, last.response) / self.conjugate_curvature;
             vector::axpy(keep, last.direction, packed);
         }
+        stay_level(packed, z);
         let mut allowed = f64::INFINITY;
         for (d, z) in packed.iter().zip(z) {
             if *d < 0.0 && -z / d < allowed {
@@ -290,6 +306,7 @@ impl Walker {
             for ((d, t), z) in packed.iter_mut().zip(&*trial).zip(z) {
                 *d = t - z;
             }
+            stay_level(packed, z);
         }
         last.direction.copy_from_slice(packed);
     }
@@ -338,6 +355,15 @@ impl Walker {
             self.conjugate_curvature = curvature;
         }
         Ok(())
+    }
+}
+
+/// Takes what rounding has left of the sum of a direction from the entry that feels it least: a
+/// point that moves along it keeps its sum.
+fn stay_level(direction: &mut [f64], z: &[f64]) {
+    let largest = (0..z.len()).max_by(|&a, &b| z[a].total_cmp(&z[b]));
+    if let Some(largest) = largest {
+        direction[largest] -= vector::sum(direction);
     }
 }
 

@@ -48,6 +48,8 @@ pub(super) struct Faces<'p> {
     faces: Vec<Face>,
     /// Samples in some order.
     order: Vec<usize>,
+    /// Gradients that the last columns took.
+    rounds: usize,
 }
 
 impl<'p> Faces<'p> {
@@ -55,7 +57,12 @@ impl<'p> Faces<'p> {
         let mut faces = memory::with_capacity(LOT, "supports")?;
         faces.resize_with(LOT, Face::default);
         let order = memory::with_capacity(problem.samples(), "candidates")?;
-        Ok(Self { problem, cap, faces, order })
+        Ok(Self { problem, cap, faces, order, rounds: 0 })
+    }
+
+    /// Gradients that the last columns took.
+    pub(super) fn rounds(&self) -> usize {
+        self.rounds
     }
 
     /// Solves at most [`LOT`] columns, given by their places in the panels `pull` and `z` and their
@@ -89,7 +96,8 @@ impl<'p> Faces<'p> {
             face.open = self.order.len() <= self.cap
                 && face.enter(self.problem, &pull[column(place)], &self.order)?;
         }
-        for _ in 0..MOST_ROUNDS {
+        for round in 0..MOST_ROUNDS {
+            self.rounds = round;
             if monitor.stop().is_some() {
                 return Ok(false);
             }

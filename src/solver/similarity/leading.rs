@@ -85,15 +85,6 @@ impl Leading {
         Ok(Self { rows: basis, columns, shift: problem.alpha + rest })
     }
 
-    /// About how many steps a walk takes: some to find the support, more of them the more is left of
-    /// the kernel, then as many as conjugate gradients need on it.
-    pub(super) fn steps(&self, problem: &Quadratic<'_>) -> f64 {
-        let remaining = self.shift / problem.alpha - 1.0;
-        let root = (1.0 + remaining).sqrt();
-        let rate = ((root - 1.0) / (root + 1.0)).powi(2).max(1e-12);
-        3.0 + 3.0 * remaining.min(1.0) + 1.1 * (problem.target.ln() + 4.0).min(0.0) / rate.ln()
-    }
-
     fn row(&self, i: usize) -> &[f64] {
         self.rows.row(i)
     }

@@ -1,24 +1,26 @@
-//! Which of the two methods solves which columns: decided once for all of them, from a few pilots
-//! and from what the kernel leaves for the walk to do, never from the clock.
+//! Which of the two methods solves which columns: decided once for all of them from a few pilots,
+//! whose work is counted, never from the clock.
 
-use super::Quadratic;
 use super::face::{Faces, Start};
 use super::leading::Leading;
+use super::{Quadratic, conjugate};
 use crate::error::Result;
 use crate::matrix::Similarity;
 use crate::memory;
 use crate::monitor::Monitor;
 use rayon::prelude::*;
 
-/// Columns solved beforehand to find out how large supports are.
+/// Columns solved beforehand.
 const PILOTS: usize = 8;
 
 /// Neighbours a cold pilot starts with.
 const PILOT_START: usize = 32;
 
-/// Steps of a walk before its preconditioner is known, and the fewest there are.
+/// Steps of a walk before they are counted, the fewest there are, and those after which the walk
+/// is no rival.
 const USUAL_STEPS: f64 = 9.0;
 const FEWEST_STEPS: f64 = 3.0;
+const MANY_STEPS: usize = 100;
 
 /// How much longer than a walk a face may take before it is given up: what it has cost until then
 /// is lost.
@@ -43,44 +45,63 @@ impl Plan {
         monitor: &Monitor<'_>,
     ) -> Result<Self> {
         let n = problem.samples();
-        let limit = largest_support(n, PATIENCE * USUAL_STEPS);
-        let mut typical = pilot(problem, before, limit, monitor)?;
+        let limit = largest_support(n, ROUNDS, PATIENCE * USUAL_STEPS);
+        let mut typical = face_pilots(problem, before, limit, monitor)?;
         let fits = |before: &Similarity| before.columns().iter().all(|c| c.nnz() <= limit);
-        if face_cost(n, typical) <= FEWEST_STEPS * step_cost(n) && before.is_none_or(fits) {
-            return Ok(Self { widest: limit, limit, start: start(typical), leading: None });
+        if typical.cost(n) <= FEWEST_STEPS * step_cost(n) && before.is_none_or(fits) {
+            return Ok(Self { widest: limit, limit, start: typical.start(), leading: None });
         }
         let leading = Leading::new(problem)?;
-        let steps = leading.steps(problem);
-        let patient = largest_support(n, PATIENCE * steps);
-        if typical > limit && patient > limit {
+        let steps = walk_pilots(problem, before, &leading, monitor)?;
+        let patient = largest_support(n, ROUNDS, PATIENCE * steps);
+        if typical.support > limit && patient > limit {
             // The walk will be slow: worth another look at what faces can do.
-            typical = pilot(problem, before, patient, monitor)?;
+            typical = face_pilots(problem, before, patient, monitor)?;
         }
-        let widest = largest_support(n, steps);
-        let start = if typical <= widest { start(typical) } else { 0 };
+        let widest = largest_support(n, typical.rounds, steps);
+        let start = if typical.support <= widest { typical.start() } else { 0 };
         Ok(Self { widest, limit: patient, start, leading: Some(leading) })
     }
 }
 
-/// Most of the nearest neighbours stand in each other's shadow: starting with few, and with what
-/// the gradient asks for then, ends with a tenth of the candidates barred; starting with as many as
-/// the support will have, with half of them.
-fn start(support: usize) -> usize {
-    support / 3 + 1
+/// What a column took on its face.
+#[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
+struct Effort {
+    support: usize,
+    rounds: usize,
 }
 
-/// The median support of a few columns; those that are given up count as all samples.
-fn pilot(
+impl Effort {
+    fn cost(self, samples: usize) -> f64 {
+        face_cost(samples, self.support, self.rounds)
+    }
+
+    /// Most of the nearest neighbours stand in each other's shadow: starting with few, and with
+    /// what the gradient asks for then, ends with a tenth of the candidates barred; starting with
+    /// as many as the support will have, with half of them.
+    fn start(self) -> usize {
+        self.support / 3 + 1
+    }
+}
+
+/// The samples whose columns are pilots.
+fn pilots(samples: usize) -> impl ExactSizeIterator<Item = usize> {
+    let count = PILOTS.min(samples);
+    (0..count).map(move |pilot| pilot * samples / count)
+}
+
+/// The median effort of the pilots; a support that is given up counts as all samples.
+fn face_pilots(
     problem: &Quadratic<'_>,
     before: Option<&Similarity>,
     limit: usize,
     monitor: &Monitor<'_>,
-) -> Result<usize> {
+) -> Result<Effort> {
     let n = problem.samples();
-    let pilots = PILOTS.min(n);
-    let mut sizes = [n; PILOTS];
-    sizes[..pilots].par_iter_mut().enumerate().try_for_each(|(pilot, size)| {
-        let i = pilot * n / pilots;
+    let mut efforts = [Effort { support: n, rounds: ROUNDS }; PILOTS];
+    let efforts = &mut efforts[..pilots(n).len()];
+    efforts.par_iter_mut().enumerate().try_for_each(|(pilot, effort)| {
+        let i = pilots(n).nth(pilot).unwrap_or_default();
         let mut pull = memory::filled(n, 0.0, "pull of the embedding")?;
         let mut z = memory::filled(n, 0.0, "a column of Z")?;
         problem.pull_columns(&[i], &mut pull)?;
@@ -94,32 +115,61 @@ fn pilot(
         let (mut gap, mut faces) = ([f64::INFINITY], Faces::new(problem, limit)?);
         let complete = faces.solve(&[(0, i)], start, &pull, &mut z, &mut gap, monitor)?;
         if complete && gap[0] <= problem.tolerance {
-            *size = z.iter().filter(|&&v| v > 0.0).count();
+            effort.support = z.iter().filter(|&&v| v > 0.0).count();
+            effort.rounds = faces.rounds();
         }
         Ok(())
     })?;
-    let sizes = &mut sizes[..pilots];
-    sizes.sort_unstable();
-    Ok(sizes[pilots / 2])
+    efforts.sort_unstable();
+    Ok(efforts[efforts.len() / 2])
 }
 
+/// Products with the kernel that the pilots take when they walk.
+fn walk_pilots(
+    problem: &Quadratic<'_>,
+    before: Option<&Similarity>,
+    leading: &Leading,
+    monitor: &Monitor<'_>,
+) -> Result<f64> {
+    let n = problem.samples();
+    let mut group = [0; PILOTS];
+    let group = &mut group[..pilots(n).len()];
+    group.iter_mut().zip(pilots(n)).for_each(|(place, pilot)| *place = pilot);
+    let mut pull = memory::filled(n * group.len(), 0.0, "pull of the embedding")?;
+    problem.pull_columns(group, &mut pull)?;
+    let mut z = memory::filled(n * group.len(), 1.0 / n as f64, "columns of Z")?;
+    if let Some(before) = before {
+        let columns = z.chunks_exact_mut(n).zip(&*group);
+        columns.for_each(|(z, &i)| before.columns()[i].scatter(z));
+    }
+    let mut gaps = [f64::INFINITY; PILOTS];
+    let mut open = memory::with_capacity(group.len(), "columns of Z")?;
+    open.extend(0..group.len());
+    let mut panels = conjugate::Panels::new(problem, leading, (group, &pull), &mut z, open.len())?;
+    panels.walk(&mut open, &mut gaps, MANY_STEPS, monitor)?;
+    Ok(panels.products() as f64)
+}
+
+/// Gradients of a face that is solved from scratch.
+const ROUNDS: usize = 4;
+
 /// Nanoseconds of a step of the walk, a product with the kernel and the model, and of a face:
-/// factorization, fetching its entries, about four gradients. Measured on a machine with 256-bit
-/// instructions; only their ratio counts.
+/// factorization, fetching its entries, gradients. Measured on a machine with 256-bit instructions;
+/// only their ratio counts.
 fn step_cost(samples: usize) -> f64 {
     let n = samples as f64;
     2.0 * n * n / 26.0 + 60.0 * n
 }
 
-fn face_cost(samples: usize, support: usize) -> f64 {
+fn face_cost(samples: usize, support: usize, rounds: usize) -> f64 {
     let (n, s) = (samples as f64, support as f64);
-    s.powi(3) / 30.0 + 6.0 * s * s + 1.2 * n * s
+    s.powi(3) / 30.0 + 6.0 * s * s + 0.3 * rounds as f64 * n * s
 }
 
 /// The largest support that is solved on its face faster than by so many steps.
-fn largest_support(samples: usize, steps: f64) -> usize {
+fn largest_support(samples: usize, rounds: usize, steps: f64) -> usize {
     let mut support = 32;
-    while face_cost(samples, support + 8) < steps * step_cost(samples) {
+    while face_cost(samples, support + 8, rounds) < steps * step_cost(samples) {
         support += 8;
     }
     support
