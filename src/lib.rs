@@ -46,9 +46,9 @@
 //! | `method` | runs the method that the options ask for |
 //! | [`metrics`] | labels against a known truth |
 //! | [`Model`] | kernels, options and result in one place |
-//! | [`ffi`] | the C interface, the only unsafe code |
+//! | [`ffi`] | the C interface, with the allocator the only unsafe code |
 //!
-//! Beside them stand `memory` (allocation that can fail), `threads` (workers that live for one
+//! Beside them stand `memory` (allocation that can fail), `lifeboat` (for what cannot), `threads` (workers that live for one
 //! call), `panics` (silence and a note) and `vector` (loops in wide instructions).
 #![deny(unsafe_code)]
 
@@ -56,6 +56,8 @@ mod baseline;
 pub mod error;
 pub mod kernel;
 pub mod labels;
+#[allow(unsafe_code)]
+mod lifeboat;
 pub mod matrix;
 mod memory;
 mod method;
@@ -76,6 +78,7 @@ pub mod ffi;
 
 pub use error::{Error, Result};
 pub use kernel::Features;
+pub use lifeboat::Allocator;
 pub use model::Model;
 pub use monitor::{Control, Progress, ProgressFn, Step};
 pub use options::Options;

@@ -1,12 +1,15 @@
 //! Fallible allocation: a large buffer that cannot be had is an error, not an abort.
 
 use crate::error::{Error, Result};
+use crate::lifeboat::may_fail;
+use faer::Mat;
+use faer::dyn_stack::{MemBuffer, StackReq};
 use rayon::prelude::*;
 
 /// An empty vector with room for exactly `len` elements.
 pub(crate) fn with_capacity<T>(len: usize, what: &'static str) -> Result<Vec<T>> {
     let mut v = Vec::new();
-    v.try_reserve_exact(len)
+    may_fail(|| v.try_reserve_exact(len))
         .map_err(|_| Error::OutOfMemory { bytes: len.saturating_mul(size_of::<T>()), what })?;
     Ok(v)
 }
@@ -60,6 +63,21 @@ pub(crate) fn refill<T: Copy>(
 
 /// Makes room for `more` elements, and for some beyond.
 pub(crate) fn reserve<T>(v: &mut Vec<T>, more: usize, what: &'static str) -> Result<()> {
-    v.try_reserve(more)
+    may_fail(|| v.try_reserve(more))
         .map_err(|_| Error::OutOfMemory { bytes: more.saturating_mul(size_of::<T>()), what })
+}
+
+/// A matrix of zeros for faer.
+pub(crate) fn mat(rows: usize, cols: usize, what: &'static str) -> Result<Mat<f64>> {
+    let mut mat = Mat::new();
+    let bytes = rows.saturating_mul(cols).saturating_mul(size_of::<f64>());
+    may_fail(|| mat.try_reserve(rows, cols)).map_err(|_| Error::OutOfMemory { bytes, what })?;
+    mat.resize_with(rows, cols, |_, _| 0.0);
+    Ok(mat)
+}
+
+/// Scratch memory of a faer routine.
+pub(crate) fn scratch(request: StackReq, what: &'static str) -> Result<MemBuffer> {
+    let bytes = request.size_bytes();
+    may_fail(|| MemBuffer::try_new(request)).map_err(|_| Error::OutOfMemory { bytes, what })
 }

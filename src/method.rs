@@ -7,7 +7,7 @@ use crate::monitor::{self, Control, ProgressFn};
 use crate::options::{Method, Options};
 use crate::problem::Problem;
 use crate::result::Fit;
-use crate::{solver, threads};
+use crate::{lifeboat, solver, threads};
 use std::time::Instant;
 
 /// Bytes a fit needs at most beyond the kernels, from sizes and options alone.
@@ -19,6 +19,14 @@ pub(crate) fn memory_required(samples: usize, clusters: usize, options: &Options
         }
         Method::Sc | Method::Aasc => baseline::spectral_memory(samples, clusters),
     }
+}
+
+/// Bytes that a call needs at most in pieces too small to be counted: vectors, small matrices, what
+/// the thread pool and the libraries underneath allocate.
+pub(crate) fn small_memory(samples: usize, clusters: usize) -> usize {
+    let basis = 5 * (clusters + clusters / 8 + 4);
+    let numbers = 64usize.saturating_mul(samples).saturating_add(8 * basis * basis);
+    numbers.saturating_mul(size_of::<f64>()).saturating_add(2 << 20)
 }
 
 /// Fits `kernels`, of which there is at least one. `earlier` is the result from which the option
@@ -37,6 +45,7 @@ pub(crate) fn fit(
         return Err(Error::OutOfMemory { bytes: memory_required, what });
     }
     let threads = threads::count(options.threads);
+    let _boat = lifeboat::launch(small_memory(kernels[0].samples(), clusters), threads)?;
     let started = Instant::now();
     let mut fit =
         monitor::monitored(threads, options.time_limit, control, progress, |monitor, report| {

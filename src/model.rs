@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result, nearest};
 use crate::kernel::{self, Features};
+use crate::lifeboat;
 use crate::matrix::Kernel;
 use crate::method;
 use crate::monitor::{Control, ProgressFn};
@@ -188,7 +189,9 @@ impl<'a> Model<'a> {
     }
 
     fn in_workers<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
-        threads::run(threads::count(self.options.threads), work)?
+        let threads = threads::count(self.options.threads);
+        let _boat = lifeboat::launch(method::small_memory(self.samples, 1), threads)?;
+        threads::run(threads, work)?
     }
 
     fn append(&mut self, kernels: impl IntoIterator<Item = Kernel<'a>>) -> Result<()> {

@@ -2,10 +2,9 @@
 
 use crate::error::Result;
 use crate::result::Outcome;
-use crate::threads;
+use crate::threads::{self, Mailbox};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 /// Shared between the thread that fits and those that may stop it.
@@ -156,7 +155,7 @@ pub(crate) fn monitored<R: Send>(
         return threads::run(threads, || work(&monitor, &|_| {}));
     };
     let monitor = &monitor;
-    let (send_seen, seen) = channel();
+    let seen = Mailbox::new();
     let mut panicked = None;
     let result = threads::run_with_events(
         threads,
@@ -175,13 +174,13 @@ pub(crate) fn monitored<R: Send>(
                 }
             }
             if iteration.is_some() {
-                let _ = send_seen.send(());
+                seen.send(());
             }
         },
-        move |send| {
+        |send| {
             work(monitor, &|iteration| {
                 send(iteration);
-                let _ = seen.recv();
+                seen.receive(Duration::MAX);
             })
         },
     );

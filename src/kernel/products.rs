@@ -6,6 +6,7 @@
 use super::Features;
 use crate::error::{Error, Result};
 use crate::matrix::{Matrix, mirror};
+use crate::memory;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, Par};
 use rayon::prelude::*;
@@ -82,7 +83,7 @@ impl Samples {
     /// out below 1e-6 of them is computed from differences, so that the relative error of a
     /// squared distance stays below about 1e-9 and equal samples are at distance 0 exactly.
     pub fn into_squared_distances(mut self) -> Result<Matrix> {
-        self.centre();
+        self.centre()?;
         let count = self.count();
         let mut distances = self.lower_products("the distances of the samples")?;
         let norms: Vec<f64> = (0..count).map(|i| distances.get(i, i)).collect();
@@ -100,8 +101,8 @@ impl Samples {
     }
 
     /// Subtracts the mean sample.
-    fn centre(&mut self) {
-        let mut mean = vec![0.0; self.columns.rows()];
+    fn centre(&mut self) -> Result<()> {
+        let mut mean = memory::filled(self.columns.rows(), 0.0, "means of the features")?;
         for i in 0..self.count() {
             for (mean, value) in mean.iter_mut().zip(self.columns.col(i)) {
                 *mean += value;
@@ -114,6 +115,7 @@ impl Samples {
                 *value -= mean;
             }
         });
+        Ok(())
     }
 
     /// XᵀX from the diagonal blocks downwards.

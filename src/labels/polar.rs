@@ -2,7 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
-use faer::dyn_stack::{MemBuffer, MemStack};
+use crate::memory;
+use faer::dyn_stack::MemStack;
 use faer::linalg::matmul::matmul;
 use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
 use faer::{Accum, Par};
@@ -23,8 +24,7 @@ pub(super) fn polar(m: &Matrix) -> Result<(Matrix, f64)> {
         Par::Seq,
         Default::default(),
     );
-    let mut scratch = MemBuffer::try_new(need)
-        .map_err(|_| Error::OutOfMemory { bytes: need.unaligned_bytes_required(), what: WHAT })?;
+    let mut scratch = memory::scratch(need, WHAT)?;
     svd(
         m.view(),
         singular.view_mut().col_mut(0).as_diagonal_mut(),

@@ -6,8 +6,9 @@
 
 use super::check::{Square, TILE};
 use crate::error::{Error, Result};
+use crate::memory;
 use faer::diag::DiagMut;
-use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::dyn_stack::MemStack;
 use faer::linalg::evd::{self, ComputeEigenvectors};
 use faer::{MatMut, MatRef, Par, Spec};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -157,17 +158,14 @@ fn eigenvalues(matrix: &[f64], order: usize, vectors: Option<&mut [f64]>) -> Res
         if vectors.is_some() { ComputeEigenvectors::Yes } else { ComputeEigenvectors::No };
     let params = Spec::default();
     let scratch = evd::self_adjoint_evd_scratch::<f64>(order, compute, Par::Seq, params);
-    let mut memory = MemBuffer::try_new(scratch).map_err(|_| Error::OutOfMemory {
-        bytes: scratch.unaligned_bytes_required(),
-        what: "the check of a kernel",
-    })?;
+    let mut buffer = memory::scratch(scratch, "the check of a kernel")?;
     let mut values = vec![0.0; order];
     evd::self_adjoint_evd(
         MatRef::from_column_major_slice(matrix, order, order),
         DiagMut::from_slice_mut(&mut values),
         vectors.map(|v| MatMut::from_column_major_slice_mut(v, order, order)),
         Par::Seq,
-        MemStack::new(&mut memory),
+        MemStack::new(&mut buffer),
         params,
     )
     .map_err(|_| Error::NoConvergence {

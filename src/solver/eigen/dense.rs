@@ -1,8 +1,9 @@
 //! A full symmetric eigendecomposition.
 
 use crate::error::{Error, Result};
+use crate::memory;
 use faer::diag::DiagMut;
-use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::dyn_stack::MemStack;
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::{Mat, MatRef, Par, Spec};
 
@@ -21,17 +22,15 @@ pub(crate) fn decompose(matrix: MatRef<'_, f64>) -> Result<(Vec<f64>, Mat<f64>)>
     }
     let request =
         self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, Spec::default());
-    let out_of_memory =
-        Error::OutOfMemory { bytes: request.size_bytes(), what: "eigendecomposition" };
-    let mut memory = MemBuffer::try_new(request).map_err(|_| out_of_memory)?;
-    let mut values = vec![0.0; n];
-    let mut vectors = Mat::zeros(n, n);
+    let mut scratch = memory::scratch(request, "eigendecomposition")?;
+    let mut values = memory::filled(n, 0.0, "eigenvalues")?;
+    let mut vectors = memory::mat(n, n, "eigenvectors")?;
     self_adjoint_evd(
         matrix,
         DiagMut::from_slice_mut(&mut values),
         Some(vectors.as_mut()),
         Par::Seq,
-        MemStack::new(&mut memory),
+        MemStack::new(&mut scratch),
         Spec::default(),
     )
     .map_err(|_| failed)?;

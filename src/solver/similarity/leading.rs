@@ -10,7 +10,7 @@
 //! where C has as many rows as G has columns, and follows a change of S entry by entry.
 
 use super::Quadratic;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::memory;
 use crate::solver::eigen::{Block, decompose};
@@ -152,7 +152,6 @@ impl Face {
         let request =
             llt::factor::cholesky_in_place_scratch::<f64>(rank, Par::Seq, Spec::default())
                 .or(llt::solve::solve_in_place_scratch::<f64>(rank, 1, Par::Seq));
-        let bytes = request.size_bytes();
         Ok(Self {
             free: memory::filled(samples, false, "preconditioner")?,
             count: 0,
@@ -161,8 +160,7 @@ impl Face {
             sums: memory::filled(rank, 0.0, "preconditioner")?,
             first: memory::filled(rank, 0.0, "preconditioner")?,
             second: memory::filled(rank, 0.0, "preconditioner")?,
-            scratch: MemBuffer::try_new(request)
-                .map_err(|_| Error::OutOfMemory { bytes, what: "preconditioner" })?,
+            scratch: memory::scratch(request, "preconditioner")?,
         })
     }
 

@@ -4,10 +4,17 @@
 //! rayon's global pool is never used; code that runs inside [`run`] uses rayon's parallel
 //! iterators, which stay in the pool they are called from.
 
+mod mailbox;
+#[allow(unsafe_code)]
+mod native;
+
 use crate::error::{Error, Result};
+use crate::lifeboat;
+use crate::memory;
 use crate::panics;
+pub(crate) use mailbox::Mailbox;
+use native::Team;
 use std::num::NonZero;
-use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 /// How many threads `threads` = `requested` means on this machine.
@@ -31,25 +38,21 @@ pub(crate) fn run_with_events<E: Send, R: Send>(
     mut handle: impl FnMut(Option<E>),
     work: impl FnOnce(&dyn Fn(E)) -> R + Send,
 ) -> Result<R> {
-    enum Message<E, R> {
-        Event(E),
-        Done(R),
-    }
     in_pool(threads, |pool| {
-        let answer = pool.in_place_scope(|scope| {
-            let (sender, receiver) = channel();
+        let (events, mut answer) = (Mailbox::new(), None);
+        let (to, slot) = (&events, &mut answer);
+        pool.in_place_scope(|scope| {
             scope.spawn(move |_| {
-                // The receiver only goes away when the calling thread unwinds.
-                let result = work(&|event| drop(sender.send(Message::Event(event))));
-                drop(sender.send(Message::Done(result)));
+                // Closes it on a panic of the work too, which leaving the scope passes on.
+                let open = to.open();
+                *slot = Some(work(&|event| to.send(event)));
+                drop(open);
             });
             loop {
-                match receiver.recv_timeout(interval) {
-                    Ok(Message::Event(event)) => handle(Some(event)),
-                    Ok(Message::Done(result)) => return Some(result),
-                    Err(RecvTimeoutError::Timeout) => handle(None),
-                    // The work panicked; leaving the scope passes the panic on.
-                    Err(RecvTimeoutError::Disconnected) => return None,
+                match events.receive(interval) {
+                    mailbox::Received::Letter(event) => handle(Some(event)),
+                    mailbox::Received::Nothing => handle(None),
+                    mailbox::Received::Closed => break,
                 }
             }
         });
@@ -57,20 +60,36 @@ pub(crate) fn run_with_events<E: Send, R: Send>(
     })
 }
 
+/// Runs `work` on a thread of its own while the calling thread waits.
+pub(crate) fn run_one(work: impl FnOnce() + Send) -> Result<()> {
+    let mut team = Team::new(1)?;
+    team.start(0, work).map_err(|error| not_started(1, &error))
+}
+
+/// Why threads could not be started: the system says the same for both reasons.
+fn not_started(threads: usize, error: &dyn std::fmt::Display) -> Error {
+    match memory::with_capacity::<u8>(threads.saturating_mul(native::STACK), "worker threads") {
+        Ok(_) => Error::Threads { threads, reason: error.to_string() },
+        Err(lacking) => lacking,
+    }
+}
+
 fn in_pool<R>(threads: usize, work: impl FnOnce(&rayon::ThreadPool) -> R) -> Result<R> {
-    let mark = panics::inherit();
-    rayon::ThreadPoolBuilder::new()
+    let (mark, board) = (&panics::inherit(), &lifeboat::inherit());
+    // Goes after the pool, whose threads end with it, and waits for them.
+    let mut team = Team::new(threads)?;
+    let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
-        .thread_name(|index| format!("scmk-{index}"))
-        .stack_size(4 << 20)
-        .build_scoped(
-            |thread| {
+        .spawn_handler(|thread| {
+            team.start(thread.index(), move || {
                 mark();
-                thread.run()
-            },
-            work,
-        )
-        .map_err(|error| Error::Threads { threads, reason: error.to_string() })
+                board();
+                thread.run();
+            })
+        })
+        .build()
+        .map_err(|error| not_started(threads, &error))?;
+    Ok(work(&pool))
 }
 
 #[cfg(test)]
