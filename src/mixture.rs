@@ -7,6 +7,7 @@
 use crate::error::Result;
 use crate::matrix::{Compressed, Kernel, Matrix, Similarity, mirror};
 use crate::memory;
+use crate::monitor::Monitor;
 use crate::options::Normalize;
 use crate::vector;
 use faer::linalg::matmul::matmul;
@@ -157,13 +158,21 @@ impl<'k, 'a> Mixture<'k, 'a> {
 
     /// The costs h_i = ⟨K^i, (I−Z)(I−Z)ᵀ⟩ of all kernels, from one product that is never stored
     /// as a whole. Rounding below zero is cut off; what is zero but for rounding becomes zero.
-    pub(crate) fn costs(&self, similarity: &Similarity) -> Result<Vec<f64>> {
+    /// `None` when the monitor asked to stop.
+    pub(crate) fn costs(
+        &self,
+        similarity: &Similarity,
+        monitor: &Monitor<'_>,
+    ) -> Result<Option<Vec<f64>>> {
         let n = self.samples;
         let residual = Residual::new(similarity)?;
         let blocks = n.div_ceil(BLOCK);
         let partial: Vec<Result<(Vec<f64>, f64)>> = (0..blocks)
             .into_par_iter()
             .map(|block| {
+                if monitor.stop().is_some() {
+                    return Ok((Vec::new(), 0.0));
+                }
                 let first = block * BLOCK;
                 let width = BLOCK.min(n - first);
                 let mut panel = memory::filled(n * width, 0.0, "residual product")?;
@@ -199,7 +208,7 @@ impl<'k, 'a> Mixture<'k, 'a> {
                 * self.kernels[i].largest()
                 * self.scales[i];
         }
-        Ok(costs)
+        Ok(monitor.stop().is_none().then_some(costs))
     }
 }
 
@@ -278,7 +287,7 @@ impl Residual {
 mod tests {
     use super::*;
     use crate::matrix::Column;
-    use crate::threads;
+    use crate::{monitor, threads};
 
     const N: usize = 70;
 
@@ -359,7 +368,8 @@ mod tests {
         for share in [0.05, 0.9] {
             let (similarity, z) = similarity(share);
             let mixture = Mixture::new(&kernels, Normalize::Max);
-            let costs = threads::run(2, || mixture.costs(&similarity)).unwrap().unwrap();
+            let costs = monitor::idle(|monitor| mixture.costs(&similarity, monitor));
+            let costs = costs.unwrap().unwrap();
             for (k, cost) in costs.iter().enumerate() {
                 // Tr(K − 2KZ + ZᵀKZ), term by term.
                 let entry = |i: usize, j: usize| values[k][i + j * N];
@@ -386,7 +396,7 @@ mod tests {
         let columns = (0..N).map(|i| Column::unit(i).unwrap()).collect();
         let identity = Similarity::from_columns(columns);
         let mixture = Mixture::new(&kernels, Normalize::Unit);
-        let costs = threads::run(2, || mixture.costs(&identity)).unwrap().unwrap();
-        assert_eq!(costs, [0.0; 3]);
+        let costs = monitor::idle(|monitor| mixture.costs(&identity, monitor));
+        assert_eq!(costs.unwrap().unwrap(), [0.0; 3]);
     }
 }

@@ -82,8 +82,11 @@ pub(crate) fn solve(
     let components = parts.count;
     let mut vectors = Matrix::zeros(n, clusters, "embedding")?;
     if components >= clusters {
-        let groups =
-            if components == clusters { parts } else { ward::merge(&parts, clusters, kernel)? };
+        let groups = match components == clusters {
+            true => Some(parts),
+            false => ward::merge(&parts, clusters, kernel, monitor)?,
+        };
+        let Some(groups) = groups else { return Ok(None) };
         indicators(graph, &groups, kind, &mut vectors);
         let (value, residual) = (0.0, 0.0);
         return Ok(Some(Embedding {

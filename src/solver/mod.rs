@@ -196,7 +196,8 @@ impl Solver<'_, '_> {
         let Some(update) = step? else { return Ok(None) };
         let Update { similarity, gap, .. } = update;
 
-        let fidelity = timed!(self.seconds.weights, self.weight_step(&similarity, weights, mixed))?;
+        let step = timed!(self.seconds.weights, self.weight_step(&similarity, weights, mixed));
+        let Some(fidelity) = step? else { return Ok(None) };
 
         let warm = before.and_then(|before| before.embedding.basis.as_ref());
         let step = timed!(
@@ -221,20 +222,22 @@ impl Solver<'_, '_> {
         self.mixture.mix(weights, self.problem.options.alpha, mixed)
     }
 
-    /// Updates w and K_w for Z; returns Tr(K_w − 2K_wZ + ZᵀK_wZ).
+    /// Updates w and K_w for Z; returns Tr(K_w − 2K_wZ + ZᵀK_wZ), or `None` when the monitor asked
+    /// to stop.
     fn weight_step(
         &self,
         similarity: &Similarity,
         weights: &mut Vec<f64>,
         mixed: &mut Mixed,
-    ) -> Result<f64> {
+    ) -> Result<Option<f64>> {
         self.problem.monitor.begin(Step::Weights, 1);
-        let costs = self.mixture.costs(similarity)?;
+        let costs = self.mixture.costs(similarity, self.problem.monitor)?;
+        let Some(costs) = costs else { return Ok(None) };
         if self.learns_weights() {
             *weights = weights::optimal(&costs, HALF);
             self.mix(weights, mixed)?;
         }
-        Ok(weights.iter().zip(&costs).map(|(w, h)| w * h).sum())
+        Ok(Some(weights.iter().zip(&costs).map(|(w, h)| w * h).sum()))
     }
 
     fn embedding_step(

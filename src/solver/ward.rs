@@ -9,10 +9,17 @@ use super::graph::Parts;
 use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::memory;
+use crate::monitor::Monitor;
 use rayon::prelude::*;
 
-/// Groups the parts into `clusters` groups, numbered by first occurrence.
-pub(crate) fn merge(parts: &Parts, clusters: usize, kernel: &Matrix) -> Result<Parts> {
+/// Groups the parts into `clusters` groups, numbered by first occurrence; `None` when the monitor
+/// asked to stop.
+pub(crate) fn merge(
+    parts: &Parts,
+    clusters: usize,
+    kernel: &Matrix,
+    monitor: &Monitor<'_>,
+) -> Result<Option<Parts>> {
     let k = parts.count;
     let mut members = vec![Vec::new(); k];
     for (i, &part) in parts.of.iter().enumerate() {
@@ -50,6 +57,9 @@ pub(crate) fn merge(parts: &Parts, clusters: usize, kernel: &Matrix) -> Result<P
     let mut best: Vec<Option<usize>> = memory::with_capacity(k, "partners")?;
     best.extend((0..k).map(|a| partner(&cost, &alive, a)));
     while alive.len() > clusters {
+        if monitor.stop().is_some() {
+            return Ok(None);
+        }
         let pairs = alive.iter().filter_map(|&a| best[a].map(|b| (a, b)));
         let closest = pairs.min_by(|x, y| cost.get(x.1, x.0).total_cmp(&cost.get(y.1, y.0)));
         let Some((a, b)) = closest else { break };
@@ -90,12 +100,13 @@ pub(crate) fn merge(parts: &Parts, clusters: usize, kernel: &Matrix) -> Result<P
         }
         of.push(number[group]);
     }
-    Ok(Parts { of, count: count as usize })
+    Ok(Some(Parts { of, count: count as usize }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::monitor;
 
     /// Merges by the definition: the pair whose merger adds least to the sum of squares.
     fn slowly(parts: &Parts, clusters: usize, points: &[[f64; 2]]) -> Vec<u32> {
@@ -155,8 +166,9 @@ mod tests {
             }
         }
         for clusters in 1..=parts.count {
-            let merged =
-                crate::threads::run(2, || merge(&parts, clusters, &kernel)).unwrap().unwrap();
+            let merged = monitor::idle(|monitor| merge(&parts, clusters, &kernel, monitor))
+                .unwrap()
+                .unwrap();
             assert_eq!(merged.count, clusters);
             assert_eq!(merged.of, slowly(&parts, clusters, &points), "{clusters} clusters");
         }
@@ -173,7 +185,8 @@ mod tests {
             }
         }
         let parts = Parts { of: vec![0, 1, 2, 3], count: 4 };
-        let merged = crate::threads::run(1, || merge(&parts, 3, &kernel)).unwrap().unwrap();
+        let merged = monitor::idle(|monitor| merge(&parts, 3, &kernel, monitor));
+        let merged = merged.unwrap().unwrap();
         assert_eq!(merged.of, [0, 0, 1, 2]);
     }
 }
