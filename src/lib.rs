@@ -51,6 +51,7 @@
 //! Beside them stand `memory` (allocation that can fail), `lifeboat` (for what cannot), `threads` (workers that live for one
 //! call), `panics` (silence and a note) and `vector` (loops in wide instructions).
 #![deny(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod baseline;
 pub mod error;

@@ -24,6 +24,8 @@ fn text(payload: &(dyn Any + Send)) -> &str {
         .unwrap_or("panic")
 }
 
+// The one place: it leaves the host's own panics to the host's hook.
+#[allow(clippy::disallowed_methods)]
 fn install_hook() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
@@ -46,9 +48,10 @@ fn install_hook() {
 pub(crate) fn caught<R>(work: impl FnOnce() -> R) -> std::result::Result<R, String> {
     install_hook();
     let note = Note::default();
-    let outer = NOTE.with(|slot| slot.replace(Some(note.clone())));
+    // A host may call while its thread is ending, when there are no thread-local variables left.
+    let outer = NOTE.try_with(|slot| slot.replace(Some(note.clone())));
     let outcome = catch_unwind(AssertUnwindSafe(work));
-    NOTE.with(|slot| slot.replace(outer));
+    let _ = NOTE.try_with(|slot| slot.replace(outer.ok().flatten()));
     outcome.map_err(|payload| {
         let noted = note.lock().ok().and_then(|mut note| note.take());
         noted.unwrap_or_else(|| text(&*payload).to_owned())
@@ -57,9 +60,9 @@ pub(crate) fn caught<R>(work: impl FnOnce() -> R) -> std::result::Result<R, Stri
 
 /// The mark of the current thread, to be set in a worker thread by calling the result there.
 pub(crate) fn inherit() -> impl Fn() + Send + Sync {
-    let note = NOTE.with(|slot| slot.borrow().clone());
+    let note = NOTE.try_with(|slot| slot.borrow().clone()).ok().flatten();
     move || {
-        NOTE.with(|slot| slot.replace(note.clone()));
+        let _ = NOTE.try_with(|slot| slot.replace(note.clone()));
     }
 }
 

@@ -51,11 +51,17 @@ pub(super) fn embed(
     earlier: Option<&Embedded>,
 ) -> Result<Option<Embedded>> {
     let (affinities, unit) = mixture.affinities(coefficients)?;
+    if problem.monitor.stop().is_some() {
+        return Ok(None);
+    }
     let graph = Graph::of_affinities(affinities)?;
     let kind = kind(problem);
     // Parts in excess of the clusters are merged by their means in the space of the kernel.
     let mut mixed = Mixed::new(problem.samples())?;
     mixture.mix(coefficients, 0.0, &mut mixed)?;
+    if problem.monitor.stop().is_some() {
+        return Ok(None);
+    }
     let warm = earlier.and_then(|earlier| earlier.embedding.basis.as_ref());
     let (clusters, monitor) = (problem.clusters, problem.monitor);
     // Kernels are full matrices. Where their eigenvalues lie close together the iteration takes
@@ -86,10 +92,10 @@ pub(super) fn finish(
     mut seconds: Seconds,
 ) -> Result<Fit> {
     problem.monitor.begin(Step::Labels, 1);
-    let outcome = problem.monitor.stop().unwrap_or(outcome);
+    let stopped_or = |outcome| problem.monitor.stop().unwrap_or(outcome);
     let Some(Embedded { mut embedding, objective, .. }) = last else {
         let labels = memory::filled(problem.samples(), 0, "labels")?;
-        return Ok(Fit { weights, ..Fit::new(labels, f64::NAN, outcome, seconds) });
+        return Ok(Fit { weights, ..Fit::new(labels, f64::NAN, stopped_or(outcome), seconds) });
     };
     embedding::unit_rows(&mut embedding.vectors);
     let read = || match &embedding.groups {
@@ -97,6 +103,8 @@ pub(super) fn finish(
         None => labels::of_embedding(&embedding.vectors, problem),
     };
     let labels = timed!(seconds.labels, read())?;
+    // A stop that came while the labels were read counts too.
+    let outcome = stopped_or(outcome);
     Ok(Fit {
         weights,
         trace,

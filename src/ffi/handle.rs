@@ -42,25 +42,39 @@ pub(super) struct Entry {
     pub(super) control: Control,
     message: Mutex<String>,
     poisoned: AtomicBool,
+    /// Whether a call has the state. The lock would say so too, but only by taking it, and whoever
+    /// came meanwhile would be told that the model is busy.
+    busy: AtomicBool,
 }
 
 /// The lock on a model's state for the length of one call.
-pub(super) struct Entered<'e>(MutexGuard<'e, Option<State>>);
+pub(super) struct Entered<'e> {
+    state: MutexGuard<'e, Option<State>>,
+    busy: &'e AtomicBool,
+}
 
 impl Entered<'_> {
     pub(super) fn state(&mut self) -> Result<&mut State> {
-        self.0.as_mut().ok_or(Error::InvalidHandle)
+        self.state.as_mut().ok_or(Error::InvalidHandle)
+    }
+}
+
+impl Drop for Entered<'_> {
+    fn drop(&mut self) {
+        self.busy.store(false, SeqCst);
     }
 }
 
 impl Entry {
     fn lock(&self) -> Result<Entered<'_>> {
-        match self.state.try_lock() {
-            Ok(state) => Ok(Entered(state)),
-            Err(TryLockError::WouldBlock) => Err(Error::Busy),
+        let state = match self.state.try_lock() {
+            Ok(state) => state,
+            Err(TryLockError::WouldBlock) => return Err(Error::Busy),
             // Whether a panic spoilt the model is what `poisoned` says.
-            Err(TryLockError::Poisoned(state)) => Ok(Entered(state.into_inner())),
-        }
+            Err(TryLockError::Poisoned(state)) => state.into_inner(),
+        };
+        self.busy.store(true, SeqCst);
+        Ok(Entered { state, busy: &self.busy })
     }
 
     /// Takes the model for one call; refused while another call has it or after a panic.
@@ -92,11 +106,10 @@ impl Entry {
 
     /// The text of the last failed call; while a call is running, that the model is busy.
     pub(super) fn message(&self) -> String {
-        let busy = self.lock().err();
-        busy.map_or_else(
-            || self.message.lock().unwrap_or_else(PoisonError::into_inner).clone(),
-            |busy| busy.to_string(),
-        )
+        if self.busy.load(SeqCst) {
+            return Error::Busy.to_string();
+        }
+        self.message.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -180,6 +193,7 @@ pub(super) fn insert(model: Model<'static>) -> Result<*mut scmk_model> {
         control: Control::default(),
         message: Mutex::default(),
         poisoned: AtomicBool::new(false),
+        busy: AtomicBool::new(false),
     });
     let ticket = TABLE.write().unwrap_or_else(PoisonError::into_inner).insert(entry)?;
     Ok(ptr::without_provenance_mut(ticket))
@@ -196,7 +210,7 @@ pub(super) fn find(model: *const scmk_model) -> Result<Arc<Entry>> {
 /// Takes a model out of the table, unless a call is using it.
 pub(super) fn remove(model: *const scmk_model) -> Result<State> {
     let entry = find(model)?;
-    let state = entry.lock()?.0.take().ok_or(Error::InvalidHandle)?;
+    let state = entry.lock()?.state.take().ok_or(Error::InvalidHandle)?;
     TABLE.write().unwrap_or_else(PoisonError::into_inner).remove(model.addr())?;
     Ok(state)
 }
@@ -211,6 +225,7 @@ mod tests {
             control: Control::default(),
             message: Mutex::default(),
             poisoned: AtomicBool::new(false),
+            busy: AtomicBool::new(false),
         })
     }
 

@@ -120,7 +120,9 @@ pub(crate) fn solve(
         }
         (pairs.values.iter().sum(), pairs.residual, Some(pairs.vectors))
     } else {
-        let (values, all) = eigen::decompose(laplacian.dense()?.view())?;
+        let stop = || monitor.stop().is_some();
+        let decomposition = eigen::decompose_unless(laplacian.dense()?.view(), stop)?;
+        let Some((values, all)) = decomposition else { return Ok(None) };
         // The first vectors of the decomposition span the null space, which is known exactly.
         for k in components..clusters {
             let column = vectors.col_mut(k);

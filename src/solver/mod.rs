@@ -288,7 +288,6 @@ impl Solver<'_, '_> {
         mixed: &Mixed,
         outcome: Option<Outcome>,
     ) -> Result<Fit> {
-        let outcome = outcome.or_else(|| self.problem.monitor.stop()).unwrap_or(Outcome::Cancelled);
         let Iterate { similarity, weights, mut embedding, objective, gap } = last;
         let kind = match self.problem.options.embedding {
             options::Embedding::Model => Kind::Model,
@@ -310,6 +309,8 @@ impl Solver<'_, '_> {
         }
         self.problem.monitor.begin(Step::Labels, 1);
         let labels = timed!(self.seconds.labels, self.labels(&embedding))?;
+        // A stop that came while the labels were read counts too.
+        let outcome = self.problem.monitor.stop().or(outcome).unwrap_or(Outcome::Cancelled);
         Ok(Fit {
             weights,
             similarity: Some(similarity),

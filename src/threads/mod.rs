@@ -27,7 +27,12 @@ pub(crate) fn count(requested: usize) -> usize {
 
 /// Runs `work` on `threads` workers while the calling thread waits.
 pub(crate) fn run<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> Result<R> {
-    in_pool(threads, |pool| pool.install(work))
+    in_pool(threads, |pool| {
+        // `install` would need a thread-local variable of the calling thread, which may be ending.
+        let mut answer = None;
+        pool.in_place_scope(|scope| scope.spawn(|_| answer = Some(work())));
+        answer.expect("the scope has passed on a panic of the work")
+    })
 }
 
 /// As [`run`]; the calling thread meanwhile handles the events that the work sends, and `None`
@@ -74,6 +79,7 @@ fn not_started(threads: usize, error: &dyn std::fmt::Display) -> Error {
     }
 }
 
+#[allow(clippy::disallowed_methods)]
 fn in_pool<R>(threads: usize, work: impl FnOnce(&rayon::ThreadPool) -> R) -> Result<R> {
     let (mark, board) = (&panics::inherit(), &lifeboat::inherit());
     // Goes after the pool, whose threads end with it, and waits for them.

@@ -66,6 +66,7 @@ mod unix {
         work: Work,
     }
 
+    #[allow(clippy::disallowed_methods)]
     pub(super) fn start(number: usize, work: Work) -> io::Result<Thread> {
         let start = Box::into_raw(Box::new(Start { number, work }));
         // SAFETY: plain calls of the C library with initialised arguments. The thread takes over
@@ -142,6 +143,7 @@ mod elsewhere {
 
     pub(super) type Thread = std::thread::JoinHandle<()>;
 
+    #[allow(clippy::disallowed_methods)]
     pub(super) fn start(number: usize, work: Work) -> io::Result<Thread> {
         std::thread::Builder::new().name(format!("scmk-{number}")).stack_size(STACK).spawn(work)
     }

@@ -39,10 +39,6 @@ static void every_option(scmk_model *model)
         OK(scmk_set_real(model, name, min));
         STATUS(SCMK_E_INVALID_ARGUMENT, scmk_set_real(model, name, min - 1));
         MESSAGE(model, name);
-        STATUS(SCMK_E_INVALID_ARGUMENT, scmk_set_real(model, name, NAN));
-        STATUS(SCMK_E_INVALID_ARGUMENT, scmk_set_real(model, name, INFINITY));
-        STATUS(SCMK_E_INVALID_ARGUMENT, scmk_set_real(model, name, -INFINITY));
-        STATUS(SCMK_E_INVALID_ARGUMENT, scmk_set_text(model, name, "many"));
         OK(scmk_get_real(model, name, &value));
         CHECK(value == min);
         if (type == SCMK_TYPE_INT) {
@@ -58,22 +54,17 @@ static void every_option(scmk_model *model)
     }
 }
 
-static void every_info(scmk_model *model)
+static void every_info(void)
 {
     size_t i;
     CHECK(scmk_info_count() > 10);
     for (i = 0; i < scmk_info_count(); i++) {
         const char *name, *doc;
         int32_t type;
-        double value = 7;
         OK(scmk_info_name(i, &name, &type, &doc));
         OK(scmk_info_name(i, &name, NULL, NULL));
         CHECK(strlen(name) > 0 && strlen(doc) > 0);
         CHECK(type == SCMK_TYPE_REAL || type == SCMK_TYPE_INT);
-        if (strcmp(name, "memory_required") != 0 && strcmp(name, "kernels") != 0) {
-            STATUS(SCMK_E_STATE, scmk_info_real(model, name, &value));
-            CHECK(value == 7);
-        }
     }
 }
 
@@ -87,11 +78,10 @@ int main(void)
     const char *name = "untouched", *doc;
     char text[64];
     size_t needed, i;
-    double value;
 
     OK(scmk_create(4, 2, &model));
     every_option(model);
-    every_info(model);
+    every_info();
 
     /* The names that programs rely on. */
     for (i = 0; i < sizeof fixed / sizeof *fixed; i++)
@@ -105,19 +95,6 @@ int main(void)
     CHECK(strcmp(name, "untouched") == 0);
     STATUS(SCMK_E_NULL_ARGUMENT, scmk_option_info(0, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
     STATUS(SCMK_E_NULL_ARGUMENT, scmk_info_name(0, NULL, NULL, NULL));
-
-    /* A misspelt name gets a suggestion. */
-    STATUS(SCMK_E_UNKNOWN_OPTION, scmk_set_real(model, "aplha", 1));
-    MESSAGE(model, "'alpha'");
-    STATUS(SCMK_E_UNKNOWN_OPTION, scmk_info_real(model, "objektive", &value));
-    MESSAGE(model, "'objective'");
-    STATUS(SCMK_E_INVALID_ARGUMENT, scmk_set_real(model, "al\xff", 1));
-    MESSAGE(model, "UTF-8");
-    STATUS(SCMK_E_NULL_ARGUMENT, scmk_set_real(model, NULL, 1));
-    STATUS(SCMK_E_NULL_ARGUMENT, scmk_set_text(model, "labels", NULL));
-    MESSAGE(model, "'value'");
-    STATUS(SCMK_E_NULL_ARGUMENT, scmk_get_real(model, "alpha", NULL));
-    STATUS(SCMK_E_NULL_ARGUMENT, scmk_get_text(model, "alpha", NULL, 3, NULL));
 
     /* Text in a buffer of any size. */
     OK(scmk_set_text(model, "labels", "rotation"));

@@ -7,7 +7,7 @@ mod dense;
 
 pub(crate) use block::Block;
 pub(crate) use davidson::{MOST_ROUNDS, smallest};
-pub(crate) use dense::decompose;
+pub(crate) use dense::{decompose, decompose_unless};
 
 use crate::error::Result;
 

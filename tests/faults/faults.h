@@ -1,0 +1,226 @@
+/* What the tests of bad input, limits and threads share: a small model that is known to work, the
+ * call of everything at once, and all that a fit left in one piece. */
+#ifndef FAULTS_H
+#define FAULTS_H
+
+#include "../c/blobs.h"
+#include "process.h"
+
+#include <scmk.h>
+
+enum { N = 12, C = BLOBS };
+
+#define TEST(name) {#name, name}
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define OK(call) ANSWERS(SCMK_OK, call)
+
+static const char *const methods[] = {"scmk", "kkm", "sc", "rkkm", "mkkm", "aasc", "rmkkm"};
+
+/* Whether a tool watches that keeps freed memory and makes everything slow: see tools/sanitize. */
+static int instrumented(void)
+{
+    return getenv("SCMK_INSTRUMENTED") != NULL;
+}
+
+/* The model's message (or, for NULL, the thread's) has this text in it. */
+#define MESSAGE(model, part) message_has((model), (part), __FILE__, __LINE__)
+
+static void message_has(const scmk_model *model, const char *part, const char *file, int line)
+{
+    char text[512] = "";
+    scmk_status status = scmk_error_message(model, text, sizeof text, NULL);
+    int found = status == SCMK_OK && strstr(text, part) != NULL;
+    if (!found)
+        printf("message is \"%s\", without \"%s\"\n", text, part);
+    expect_that(found, status, "message", file, line);
+}
+
+/* What an output is filled with that must not be written to. */
+enum { SENTINEL = 0x55 };
+
+static void prefill(void *buffer, size_t bytes)
+{
+    memset(buffer, SENTINEL, bytes);
+}
+
+static int untouched(const void *buffer, size_t bytes)
+{
+    const unsigned char *byte = buffer;
+    size_t i;
+    for (i = 0; i < bytes; i++)
+        if (byte[i] != SENTINEL)
+            return 0;
+    return 1;
+}
+
+/* Three groups of four samples; a good kernel of them. */
+static double points[N * 2], good[N * N];
+static int32_t truth[N];
+
+static void make_samples(void)
+{
+    blobs_points(points, truth, N);
+    blobs_kernel(points, N, 50, good, N);
+}
+
+static scmk_model *new_model(void)
+{
+    scmk_model *model = NULL;
+    OK(scmk_create(N, C, &model));
+    return model;
+}
+
+/* A model with the good kernel. */
+static scmk_model *good_model(void)
+{
+    scmk_model *model = new_model();
+    OK(scmk_add_kernel(model, good, N, N));
+    return model;
+}
+
+/* Whether it still finds the groups: asked after each refusal. */
+static int works(scmk_model *model)
+{
+    int32_t labels[N];
+    return scmk_fit(model) == SCMK_OK && scmk_labels(model, labels, N) == SCMK_OK &&
+           memcmp(labels, truth, sizeof truth) == 0;
+}
+
+static int64_t info(const scmk_model *model, const char *name)
+{
+    int64_t value = -1;
+    OK(scmk_info_int(model, name, &value));
+    return value;
+}
+
+/* Whether each result function, with arguments that are right for N samples, answers this status
+ * and writes nothing. */
+static int results_answer(const scmk_model *model, scmk_status expected)
+{
+    struct {
+        int32_t labels[N];
+        double values[N * N];
+        size_t colptr[N + 1], rows[N * N], len;
+        int64_t whole;
+    } out;
+    scmk_status got[8];
+    size_t i, count = 0;
+    int wrong = 0;
+    prefill(&out, sizeof out);
+    got[count++] = scmk_labels(model, out.labels, N);
+    got[count++] = scmk_weights(model, out.values, N);
+    got[count++] = scmk_embedding(model, out.values, N * N);
+    got[count++] = scmk_similarity(model, out.values, N * N);
+    got[count++] = scmk_similarity_csc(model, out.colptr, N + 1, out.rows, out.values, N * N);
+    got[count++] = scmk_trace(model, out.values, N, &out.len);
+    got[count++] = scmk_info_real(model, "objective", out.values);
+    got[count++] = scmk_info_int(model, "iterations", &out.whole);
+    for (i = 0; i < count; i++) {
+        if (got[i] != expected) {
+            printf("result function %d answers %s\n", (int)i, scmk_status_name(got[i]));
+            wrong++;
+        }
+    }
+    /* Not the padding of the structure, but what the functions know of. */
+    return !wrong && untouched(out.labels, sizeof out.labels) &&
+           untouched(out.values, sizeof out.values) && untouched(out.colptr, sizeof out.colptr) &&
+           untouched(out.rows, sizeof out.rows) && untouched(&out.len, sizeof out.len) &&
+           untouched(&out.whole, sizeof out.whole);
+}
+
+/* The same for every other function that takes a model, but for destroy, cancel and
+ * error_message, to which not all cases apply. */
+static int all_answer(scmk_model *model, scmk_status expected)
+{
+    struct {
+        double real;
+        int64_t whole;
+        size_t needed;
+        char text[16];
+    } out;
+    scmk_status got[12];
+    size_t i, count = 0;
+    int wrong = 0;
+    prefill(&out, sizeof out);
+    got[count++] = scmk_add_kernel(model, good, N, N);
+    got[count++] = scmk_borrow_kernel(model, good, N, N);
+    got[count++] = scmk_add_features(model, points, N, 2, 2, 1, "linear");
+    got[count++] = scmk_clear_kernels(model);
+    got[count++] = scmk_set_real(model, "alpha", 0.5);
+    got[count++] = scmk_set_int(model, "seed", 3);
+    got[count++] = scmk_set_text(model, "labels", "qr");
+    got[count++] = scmk_get_real(model, "alpha", &out.real);
+    got[count++] = scmk_get_int(model, "seed", &out.whole);
+    got[count++] = scmk_get_text(model, "labels", out.text, sizeof out.text, &out.needed);
+    got[count++] = scmk_set_progress(model, NULL, NULL);
+    got[count++] = scmk_fit(model);
+    for (i = 0; i < count; i++) {
+        if (got[i] != expected) {
+            printf("function %d answers %s\n", (int)i, scmk_status_name(got[i]));
+            wrong++;
+        }
+    }
+    return !wrong && untouched(&out, sizeof out) && results_answer(model, expected);
+}
+
+/* All that a fit left but its times; what the method does not have is left out. */
+struct bits {
+    double *values;
+    size_t count;
+};
+
+static struct bits bits_of(const scmk_model *model, size_t n, size_t c)
+{
+    static const char *const infos[] = {"objective", "kkt_residual", "embedding_residual",
+                                        "components", "similarity_nnz", "outcome"};
+    size_t kernels = (size_t)info(model, "kernels"), length = 0, i;
+    int32_t *labels = malloc(n * sizeof *labels);
+    struct bits bits;
+    double *next;
+    OK(scmk_trace(model, NULL, 0, &length));
+    next = bits.values = calloc(n + kernels + n * c + n * n + length + COUNT(infos),
+                                sizeof *bits.values);
+    OK(scmk_labels(model, labels, n));
+    for (i = 0; i < n; i++)
+        *next++ = labels[i];
+    OK(scmk_weights(model, next, kernels));
+    next += kernels;
+    if (scmk_embedding(model, next, n * c) == SCMK_OK)
+        next += n * c;
+    if (scmk_similarity(model, next, n * n) == SCMK_OK)
+        next += n * n;
+    OK(scmk_trace(model, next, length, &length));
+    next += length;
+    for (i = 0; i < COUNT(infos); i++)
+        if (scmk_info_real(model, infos[i], next) == SCMK_OK)
+            next++;
+    bits.count = (size_t)(next - bits.values);
+    free(labels);
+    return bits;
+}
+
+static int same_bits(struct bits a, struct bits b)
+{
+    return a.count == b.count && memcmp(a.values, b.values, a.count * sizeof *a.values) == 0;
+}
+
+static int all_finite(struct bits bits)
+{
+    size_t i;
+    for (i = 0; i < bits.count; i++)
+        if (!isfinite(bits.values[i]))
+            return 0;
+    return 1;
+}
+
+/* Runs all tests of a program, or the one that is named on its command line. */
+static int run_faults(const struct test *tests, size_t count, int argc, char **argv)
+{
+    /* Also uses what a program may not need. */
+    (void)message_has, (void)good_model, (void)works, (void)all_answer, (void)bits_of;
+    (void)same_bits, (void)all_finite, (void)methods, (void)instrumented;
+    make_samples();
+    return run_tests(tests, count, argc > 1 ? argv[1] : NULL);
+}
+
+#endif
