@@ -44,22 +44,51 @@ test: ## everything: tools, lint, and all languages
 	$(MAKE) lint
 	$(MAKE) test-rust
 	$(MAKE) test-c
+	$(MAKE) test-abi
+	$(MAKE) test-allocation STEP=97
 	$(MAKE) test-install
 	$(MAKE) test-cpp
 	$(MAKE) test-julia
 	$(MAKE) test-matlab
 	$(MAKE) test-r
 	$(MAKE) check-r
+	$(MAKE) sanitize
+	$(MAKE) fuzz SECONDS=10
 
 .PHONY: test-rust
 test-rust: ## unit and integration tests of the Rust library
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then set -x; $(CARGO) nextest run; \
 	  else set -x; $(CARGO) test --lib --bins --tests; fi
 	$(CARGO) test --doc
+	@tools/test-abort
 
 .PHONY: test-c
-test-c: build ## the C programs of tests/c and examples/c, linked both ways
+test-c: build ## the C programs of tests/c, tests/faults and examples/c, linked both ways
 	@tools/test-c $(lib)
+
+.PHONY: test-abi
+test-abi: build ## the library and its header against the list of its ABI
+	@tools/abi $(lib)
+
+.PHONY: test-allocation
+test-allocation: build ## fail every allocation in turn, half an hour: [STEP=k for every k-th]
+	@tools/test-allocation $(lib) $(STEP)
+
+.PHONY: sanitize
+sanitize: build ## the C programs under AddressSanitizer and valgrind
+	@tools/setup sanitize
+	@tools/sanitize
+
+.PHONY: fuzz
+fuzz: ## random calls, matrices and texts: [SECONDS=60 for each]
+	@tools/fuzz $(SECONDS)
+
+.PHONY: load
+load: build ## threads, handles, cancels and errors mixed: [SECONDS=300]
+	@mkdir -p build/test-c
+	@$(CC) -std=c99 -D_POSIX_C_SOURCE=200809L $(warnings) $(CFLAGS) -Iinclude tests/faults/load.c \
+	  -o build/test-c/load -L$(lib) -Wl,-rpath,$(lib) -lscmk -lm -lpthread -ldl
+	@build/test-c/load $(or $(SECONDS),300) 16 16
 
 .PHONY: test-install
 test-install: build ## use an installed copy through pkg-config and CMake
@@ -117,10 +146,28 @@ acceptance: ## promises checked on the paper's data sets: make acceptance DATA=f
 	$(CARGO) bench --bench acceptance -- --data $(or $(DATA),$(error say where the data sets are: make acceptance DATA=folder))
 
 .PHONY: lint
-lint: ## formatting, clippy, and whether NOTICE is up to date
+lint: ## formatting, clippy, whether NOTICE is up to date, and crates if cargo-deny is there
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	tools/notice --check
+	tools/deny --if-installed
+
+.PHONY: abi
+abi: build ## add what is new in the header to the list of the ABI
+	@tools/abi --update $(lib)
+
+.PHONY: deny
+deny: ## licences, versions, build scripts and origins of all crates
+	@tools/deny
+
+.PHONY: latency
+latency: build ## how long a fit takes to return after a cancel, in every step and method
+	@tools/rivals
+	@build/rivals/bin/python benches/latency.py $(lib)/libscmk.so --samples $(or $(SAMPLES),1000)
+
+.PHONY: release
+release: ## source archive with all crates, built without a network: [OUT=folder]
+	@tools/release $(or $(OUT),build/release)
 
 .PHONY: header
 header: ## write include/scmk.h anew from the Rust sources

@@ -183,3 +183,10 @@ test_that("a model of another session is refused", {
   expect_identical(scmk_error_of(scmk_result(saved))$status, "SCMK_E_INVALID_HANDLE")
   expect_output(print(saved), "another R session")
 })
+
+test_that("forked processes fit after a fit of their parent", {
+  skip_on_os("windows")
+  expected <- fitted(scmk_fit(scmk_model(data$x, 3)))
+  found <- parallel::mclapply(1:3, function(i) fitted(scmk_fit(scmk_model(data$x, 3))), mc.cores = 2)
+  for (labels in found) expect_identical(labels, expected)
+})
