@@ -71,7 +71,7 @@ test-abi: build ## the library and its header against the list of its ABI
 	@tools/abi $(lib)
 
 .PHONY: test-allocation
-test-allocation: build ## fail every allocation in turn, half an hour: [STEP=k for every k-th]
+test-allocation: build ## fail every allocation in turn, for hours: [STEP=k for every k-th]
 	@tools/test-allocation $(lib) $(STEP)
 
 .PHONY: sanitize

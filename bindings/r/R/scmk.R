@@ -92,6 +92,12 @@ check_progress <- function(progress, call) {
   refuse_argument(call, "progress must be TRUE, FALSE or a function(step, iteration, fraction, objective)")
 }
 
+# R CMD check wants at most two threads.
+is_checked <- function() {
+  limit <- tolower(Sys.getenv("_R_CHECK_LIMIT_CORES_", "false"))
+  nzchar(limit) && limit != "false"
+}
+
 build_model <- function(x, k, kernel, kernels, copy, call) {
   views <- check_views(x, kernel, kernels, call)
   if (!is.numeric(k) || length(k) != 1L || is.na(k) || k < 0 || k != floor(k) || k > 2^53) {
@@ -101,6 +107,7 @@ build_model <- function(x, k, kernel, kernels, copy, call) {
   handle <- checked(.Call(C_create, n, as.double(k)), call)
   done <- FALSE
   on.exit(if (!done) .Call(C_destroy, handle))
+  if (is_checked()) checked(.Call(C_set, handle, "threads", 2L), call)
   for (view in views) {
     checked(
       if (view$kernel) .Call(C_add_kernel, handle, view$x, copy)

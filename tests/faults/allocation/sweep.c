@@ -2,7 +2,7 @@
  * Fails the k-th allocation of the library, once and from then on, for every k of a whole run:
  * create, options, kernels, fit, results, destroy. Needs shim.c preloaded.
  *
- *   sweep [STEP]     tries every STEP-th k of the larger runs (1: all)
+ *   sweep [STEP]     tries about every STEP-th k (1: all)
  *
  * Each k runs in a child of its own, so that an abort is counted and not fatal. A call answers
  * SCMK_OK or SCMK_E_OUT_OF_MEMORY with its outputs untouched; after that nothing fails any more, the
@@ -195,7 +195,8 @@ int main(int argc, char **argv)
             go_through(run, &expected);
         long calls = count(run, &expected);
         long own_points = 0, own_lacked = 0, own_failed = 0;
-        long stride = run->n < 30 ? 1 : step;
+        /* Small runs are tried more closely, the largest one less. */
+        long stride = run->n < 30 ? (step + 9) / 10 : run->n < 500 || step == 1 ? step : 10 * step;
         for (int onwards = 0; onwards < 2; onwards++)
             for (long k = 1; k <= calls + 5; k += stride) {
                 int outcome = attempt(run, &expected, k, onwards);

@@ -190,3 +190,15 @@ test_that("forked processes fit after a fit of their parent", {
   found <- parallel::mclapply(1:3, function(i) fitted(scmk_fit(scmk_model(data$x, 3))), mc.cores = 2)
   for (labels in found) expect_identical(labels, expected)
 })
+
+test_that("there are two threads at most under R CMD check", {
+  before <- Sys.getenv("_R_CHECK_LIMIT_CORES_", NA)
+  on.exit(
+    if (is.na(before)) Sys.unsetenv("_R_CHECK_LIMIT_CORES_")
+    else Sys.setenv("_R_CHECK_LIMIT_CORES_" = before)
+  )
+  Sys.setenv("_R_CHECK_LIMIT_CORES_" = "TRUE")
+  expect_equal(as.numeric(scmk_fit(scmk_model(data$x, 3))$options$threads), 2)
+  Sys.setenv("_R_CHECK_LIMIT_CORES_" = "false")
+  expect_equal(as.numeric(scmk_fit(scmk_model(data$x, 3))$options$threads), 0)
+})
