@@ -56,11 +56,12 @@ test: ## everything: tools, lint, and all languages
 	$(MAKE) fuzz SECONDS=10
 
 .PHONY: test-rust
-test-rust: ## unit and integration tests of the Rust library
+test-rust: ## unit and integration tests of the Rust library, and a model of its handles
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then set -x; $(CARGO) nextest run; \
 	  else set -x; $(CARGO) test --lib --bins --tests; fi
 	$(CARGO) test --doc
 	@tools/test-abort
+	$(CARGO) test --quiet --manifest-path tests/loom/Cargo.toml --target-dir build/loom
 
 .PHONY: test-c
 test-c: build ## the C programs of tests/c, tests/faults and examples/c, linked both ways

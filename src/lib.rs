@@ -71,6 +71,7 @@ mod panics;
 mod problem;
 pub mod result;
 pub mod solver;
+mod sync;
 mod threads;
 mod vector;
 

@@ -4,10 +4,11 @@
 use crate::error::{Error, Result};
 use crate::model::Model;
 use crate::monitor::Control;
+use crate::sync::{Arc, AtomicBool, Mutex, MutexGuard, RwLock, global};
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::{PoisonError, TryLockError};
 
 /// A model: kernels, options and, after a fit, its result. The pointer is a ticket, not an
 /// address: nothing can be read through it, and a ticket is never issued twice.
@@ -123,7 +124,7 @@ struct Table {
     free: Vec<usize>,
 }
 
-static TABLE: RwLock<Table> = RwLock::new(Table::new());
+global!(TABLE: RwLock<Table> = RwLock::new(Table::new()));
 
 // A ticket from its highest bit down: tag, generation, slot, and a 1. The last bit makes it odd,
 // unlike any allocation; with 64 bits the tag makes it an address that no program has.
