@@ -20,7 +20,8 @@ test_that("the order of features and kernels is that of R", {
   x <- data$x
   given <- scmk(tcrossprod(x), 3, kernel = TRUE)
   built <- scmk(x, 3, kernels = "linear")
-  expect_equal(as.matrix(given), as.matrix(built), tolerance = 1e-9)
+  # Kernels that differ in their last digits may stop a step apart, both within kkt_tolerance.
+  expect_equal(as.matrix(given), as.matrix(built), tolerance = 1e-6)
   expect_equal(given$info$objective, built$info$objective, tolerance = 1e-9)
 })
 
