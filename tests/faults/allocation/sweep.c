@@ -196,7 +196,7 @@ int main(int argc, char **argv)
         long calls = count(run, &expected);
         long own_points = 0, own_lacked = 0, own_failed = 0;
         /* Small runs are tried more closely, the largest one less. */
-        long stride = run->n < 30 ? (step + 9) / 10 : run->n < 500 || step == 1 ? step : 10 * step;
+        long stride = run->n < 100 ? (step + 9) / 10 : run->n < 500 || step == 1 ? step : 30 * step;
         for (int onwards = 0; onwards < 2; onwards++)
             for (long k = 1; k <= calls + 5; k += stride) {
                 int outcome = attempt(run, &expected, k, onwards);
