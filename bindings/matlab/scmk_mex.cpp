@@ -20,6 +20,7 @@
 #include <exception>
 #include <new>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "mex.h"
@@ -121,6 +122,12 @@ static const char *type_name(int32_t type)
 /* Pages of real doubles, stored in full. */
 static mxArray *check_matrix(const mxArray *given)
 {
+    if (given != NULL && mxIsNumeric(given) && !mxIsDouble(given)) {
+        char text[128];
+        snprintf(text, sizeof text, "a matrix of class %s is given, double is expected: use double()",
+                 mxGetClassName(given));
+        return invalid(text);
+    }
     if (given == NULL || !mxIsDouble(given))
         return invalid("a matrix of numbers is expected");
     if (mxIsSparse(given))

@@ -58,14 +58,15 @@ models = scmk_call('fit', k, kernels, views, lists, steps, report);
 models = models(~cellfun('isempty', models));
 end
 
-% A cell array of doubles; what cannot be one goes on as it is, for the MEX file to refuse.
+% A cell array of matrices. Anything but doubles goes on as it is, for the MEX file to refuse: a
+% kernel rounded to single or to integers is another kernel. Only logical is exact.
 function list = numbers(data)
 if ~iscell(data)
     data = {data};
 end
 list = reshape(data, 1, []);
 for i = 1:numel(list)
-    if (isnumeric(list{i}) || islogical(list{i})) && ~isa(list{i}, 'double')
+    if islogical(list{i})
         list{i} = double(list{i});
     end
 end

@@ -76,6 +76,12 @@ function host_types()
 [X, ~, K] = three_groups(12);
 raises('scmk:InvalidArgument', [], @() scmk(sparse(K), 3));
 raises('scmk:InvalidArgument', [], @() scmk(K + 1i, 3));
+for class = {'single', 'int8', 'int32', 'uint64'}
+    message = sprintf('a matrix of class %s is given, double is expected: use double()', class{1});
+    raises('scmk:InvalidArgument', message, @() scmk(cast(eye(12), class{1}), 3));
+    raises('scmk:InvalidArgument', message, @() scmk({K, cast(eye(12), class{1})}, 3));
+    raises('scmk:InvalidArgument', message, @() scmk(K, 3, 'features', cast(X, class{1})));
+end
 raises('scmk:InvalidArgument', [], @() scmk('kernel', 3));
 raises('scmk:InvalidArgument', [], @() scmk(struct('a', 1), 3));
 raises('scmk:InvalidArgument', [], @() scmk({K, 'kernel'}, 3));

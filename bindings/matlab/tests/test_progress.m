@@ -6,6 +6,7 @@ tests = {
     'answers', @answers
     'error_in_the_handle', @error_in_the_handle
     'fit_in_the_handle', @fit_in_the_handle
+    'clear_in_the_handle', @clear_in_the_handle
     'stop_ends_a_path', @stop_ends_a_path
     'time_limit', @time_limit
     'stop_within_a_second', @stop_within_a_second
@@ -90,6 +91,26 @@ inner = recorded();
 assert(isequal(idx, truth) && strcmp(model.outcome, 'iteration limit'));
 assert(size(inner, 2) >= 3 && isequal(inner, repmat(truth, 1, size(inner, 2))));
 assert(~mislocked('scmk_mex'));
+end
+
+% While a model lives, the MEX file stays where it is.
+function clear_in_the_handle()
+[X, truth, K] = three_groups(60);
+recorded();
+[idx, model] = scmk({K, X * X'}, 3, 'max_iterations', 3, 'tolerance', 0, ...
+    'progress', @(event) record(cleared(), Inf));
+locked = recorded();
+assert(numel(locked) >= 3 && all(locked), 'it was not locked');
+assert(isequal(idx, truth) && strcmp(model.outcome, 'iteration limit'));
+% Afterwards it goes, and comes back when it is needed.
+clear scmk_mex
+assert(~mislocked('scmk_mex') && isequal(scmk(K, 3), truth));
+end
+
+function locked = cleared()
+clear scmk_mex
+clear mex
+locked = mislocked('scmk_mex');
 end
 
 function stop_ends_a_path()
