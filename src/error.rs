@@ -32,7 +32,7 @@ pub enum Error {
         allowed: String,
     },
     /// No option, info, metric or kernel of that name.
-    #[error("unknown {kind} '{name}': the nearest known one is '{nearest}'")]
+    #[error("unknown {kind} '{}': the nearest known one is '{nearest}'", excerpt(name))]
     UnknownName {
         /// What was looked for: "option", "info", "metric", "kernel".
         kind: &'static str,
@@ -151,6 +151,18 @@ pub enum Error {
     },
 }
 
+/// The beginning of a text that somebody gave, fit for a message of one line.
+pub(crate) fn excerpt(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let more = if text.chars().nth(LONGEST).is_some() { "..." } else { "" };
+    text.chars().take(LONGEST).flat_map(char::escape_debug).chain(more.chars()).collect()
+}
+
+/// The same, in quotes.
+pub(crate) fn quoted(text: &str) -> String {
+    format!("'{}'", excerpt(text))
+}
+
 /// The known name closest to `name` (Levenshtein distance; the first on ties).
 pub(crate) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> &'n str {
     let distance = |other: &str| {
@@ -172,6 +184,16 @@ pub(crate) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> &
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_message_is_one_line_of_bounded_length() {
+        let name = "al\npha".to_owned() + &"x".repeat(1000);
+        let error = Error::UnknownName { kind: "option", name, nearest: "alpha" };
+        let message = error.to_string();
+        assert!(message.starts_with(r"unknown option 'al\nphaxxx"), "{message}");
+        assert!(message.ends_with("xxx...': the nearest known one is 'alpha'"), "{message}");
+        assert!(message.len() < 200 && !message.contains(char::is_control), "{message}");
+    }
 
     #[test]
     fn the_nearest_name_is_suggested() {

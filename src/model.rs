@@ -1,6 +1,6 @@
 //! The model: kernels, options and, after a fit, its result. The C handle is this type.
 
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Result, nearest, quoted};
 use crate::kernel::{self, Features};
 use crate::lifeboat;
 use crate::matrix::Kernel;
@@ -149,7 +149,7 @@ impl<'a> Model<'a> {
             InfoKind::Int(get) => self.part(name, get),
             InfoKind::Real(_) => Err(Error::InvalidArgument {
                 name: "info".to_owned(),
-                value: format!("'{name}'"),
+                value: quoted(name),
                 allowed: "this info is a real number, not a whole one".to_owned(),
             }),
         }
@@ -166,8 +166,10 @@ impl<'a> Model<'a> {
     /// A part of the result that not every method has; `what` names it.
     pub fn part<'m, T>(&'m self, what: &str, get: impl FnOnce(&'m Fit) -> Option<T>) -> Result<T> {
         let fit = self.result()?;
-        let absent = || Error::Absent { method: fit.method.name(), what: what.to_owned() };
-        get(fit).ok_or_else(absent)
+        get(fit).ok_or_else(|| match fit.iterations() {
+            0 => Error::State("the fit was stopped before this part of the result was there"),
+            _ => Error::Absent { method: fit.method.name(), what: what.to_owned() },
+        })
     }
 
     /// Bytes a fit needs at most beyond the kernels, estimated from sizes and options alone.

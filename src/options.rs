@@ -2,7 +2,7 @@
 //! documentation. The C functions, the bindings and the README read it; nothing lists the
 //! options a second time.
 
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Result, nearest, quoted};
 
 /// An option whose values are a few names.
 macro_rules! choice {
@@ -436,7 +436,7 @@ impl Options {
             Kind::Text { choices, set, .. } => {
                 if !choices.contains(&value) {
                     let allowed = format!("one of {}", choices.join(", "));
-                    return Err(refused(name, format!("'{value}'"), allowed));
+                    return Err(refused(name, quoted(value), allowed));
                 }
                 set(self, value);
                 Ok(())
@@ -447,7 +447,7 @@ impl Options {
                 }
                 match value.trim().parse::<f64>() {
                     Ok(real) => self.set_real(name, real),
-                    Err(_) => Err(refused(name, format!("'{value}'"), "a number".to_owned())),
+                    Err(_) => Err(refused(name, quoted(value), "a number".to_owned())),
                 }
             }
         }

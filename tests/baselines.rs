@@ -552,6 +552,20 @@ fn what_a_method_does_not_have_is_said_by_name() {
 }
 
 #[test]
+fn what_a_stopped_fit_has_not_reached_is_said_so() {
+    for method in ["sc", "aasc"] {
+        let mut stopped = model(&clouds(30), 3, &[("method", method)]);
+        let control = Control::default();
+        control.cancel();
+        assert_eq!(stopped.fit(&control, None).unwrap().outcome, Outcome::Cancelled);
+        let part = stopped.part("embedding", |fit| fit.embedding.as_ref());
+        let expected = "the fit was stopped before this part of the result was there";
+        assert_eq!(part.unwrap_err().to_string(), expected);
+        assert_eq!(stopped.info_int("components").unwrap_err().to_string(), expected);
+    }
+}
+
+#[test]
 fn bad_options_are_refused_in_words() {
     let mut fitted = model(&clouds(30), 3, &[]);
     let mut refused = |name: &str, value: &str| {
@@ -573,6 +587,23 @@ fn bad_options_are_refused_in_words() {
         refused("warm_start", "2"),
         "warm_start = 2 is not allowed: a whole number from 0 to 1"
     );
+}
+
+#[test]
+fn a_warm_start_takes_over_only_weights_it_may_have() {
+    let kernels = clouds(90);
+    let mut warm = model(&kernels, 3, &[("warm_start", "1"), ("method", "aasc")]);
+    warm.fit(&Control::default(), None).unwrap();
+    // Another method's weights sum to 1 themselves, not their roots.
+    set(&mut warm, &[("method", "scmk"), ("max_iterations", "1")]);
+    let found = warm.fit(&Control::default(), None).unwrap();
+    close(found.weights.iter().map(|w| w.sqrt()).sum(), 1.0, 1e-12);
+    assert_eq!(found.labels, fit(&kernels, 3, &[("max_iterations", "1")]).labels);
+    assert!(found.weights[0] != found.weights[1]);
+    set(&mut warm, &[("learn_weights", "0")]);
+    let found = warm.fit(&Control::default(), None).unwrap();
+    let equal = 1.0 / (kernels.len() as f64).powi(2);
+    assert!(found.weights.iter().all(|w| (w - equal).abs() < 1e-15), "{:?}", found.weights);
 }
 
 #[test]

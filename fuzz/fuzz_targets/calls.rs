@@ -12,7 +12,7 @@ use scmk::options::{Kind, TABLE};
 use scmk::result::INFOS;
 use scmk_fuzz::input::{Input, square};
 use scmk_fuzz::results::{check_labels, check_similarity, check_trace, check_weights};
-use scmk_fuzz::{ensure, is_one_line, known, show};
+use scmk_fuzz::{ensure, is_one_line, show};
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
@@ -52,6 +52,7 @@ struct Fitted {
     method: String,
     /// Whether it was not stopped.
     complete: bool,
+    iterations: i64,
     labels: Vec<i32>,
     objective: u64,
 }
@@ -876,12 +877,6 @@ fn tame(target: &Target) {
     if target.refusal.is_some() {
         return;
     }
-    if known::ASSERTION_OF_ALTERNATE && ["mkkm", "rmkkm"].contains(&&*option(target, "method")) {
-        // SAFETY: text with a NUL.
-        let status = unsafe { scmk_set_text(target.handle, c"method".as_ptr(), c"kkm".as_ptr()) };
-        ensure!(status == SCMK_OK, "kkm is refused");
-        target.change(|shadow| shadow.fitted = None);
-    }
     for (name, most) in [(c"restarts", 3), (c"max_iterations", 6), (c"threads", 2)] {
         let mut value = 0;
         // SAFETY: text with a NUL, and room for one number.
@@ -974,29 +969,26 @@ fn check_result(target: &Target, method: String, watch: &Watch) -> Fitted {
     let different = check_labels(&labels, clusters);
     let complete = [SCMK_OUTCOME_CONVERGED, SCMK_OUTCOME_ITERATION_LIMIT].contains(&outcome);
     ensure!(!complete || different == clusters, "{different} of {clusters} clusters");
-    if !known::WARM_START_KEEPS_WEIGHTS || option(target, "warm_start") == "0" {
-        let gamma = option(target, "gamma").parse().unwrap_or(f64::NAN);
-        check_weights(&method, gamma, &weights);
-        let learned = !["kkm", "sc", "rkkm"].contains(&method.as_str());
-        if !learned || option(target, "learn_weights") == "0" {
-            let equal = weights.iter().all(|weight| *weight == weights[0]);
-            ensure!(equal, "weights of {method} that are not learned: {weights:?}");
-        }
+    let gamma = option(target, "gamma").parse().unwrap_or(f64::NAN);
+    check_weights(&method, gamma, &weights);
+    let learned = !["kkm", "sc", "rkkm"].contains(&method.as_str());
+    if !learned || option(target, "learn_weights") == "0" {
+        let equal = weights.iter().all(|weight| *weight == weights[0]);
+        ensure!(equal, "weights of {method} that are not learned: {weights:?}");
     }
     check_trace(&trace);
     // Without an iteration there is no objective.
     ensure!(objective.is_finite() || iterations == 0, "objective {objective}");
     if let Some(stopped) = watch.stopped {
-        let passed_over = known::CONVERGED_WHEN_STOPPED && outcome == SCMK_OUTCOME_CONVERGED;
         ensure!(
-            outcome == SCMK_OUTCOME_CANCELLED || passed_over,
+            outcome == SCMK_OUTCOME_CANCELLED,
             "outcome {outcome} of a fit of {method} that was stopped"
         );
         ensure!(watch.iteration <= stopped + 1, "went on for {} iterations", watch.iteration);
     } else {
         ensure!(outcome != SCMK_OUTCOME_CANCELLED, "cancelled by nobody");
     }
-    Fitted { method, complete, labels, objective: objective.to_bits() }
+    Fitted { method, complete, iterations, labels, objective: objective.to_bits() }
 }
 
 fn cancel(input: &mut Input<'_>) {
@@ -1062,7 +1054,12 @@ fn weights(input: &mut Input<'_>) {
 
 fn embedding(input: &mut Input<'_>) {
     let target = target(input);
-    let exists = ["scmk", "sc", "aasc"].map(Some).contains(&target.method());
+    // The rivals have none until their first iteration is complete.
+    let exists = match target.method() {
+        Some("scmk") => true,
+        Some("sc" | "aasc") => target.fitted.as_ref().is_some_and(|fitted| fitted.iterations > 0),
+        _ => false,
+    };
     let needed = target.samples * target.clusters;
     let found = copied(input, &target, "embedding", (exists, needed), scmk_embedding);
     ensure!(found.is_none_or(|p| p.iter().all(|v: &f64| v.is_finite())), "not finite");

@@ -39,6 +39,17 @@ pub fn check_trace(trace: &[f64]) {
     ensure!(trace.windows(2).all(|pair| pair[1] <= pair[0]), "a rising trace {trace:?}");
 }
 
+/// An embedding with orthonormal columns.
+pub fn check_orthonormal(embedding: &[f64], samples: usize) {
+    for (b, right) in embedding.chunks_exact(samples).enumerate() {
+        for (a, left) in embedding.chunks_exact(samples).enumerate().take(b + 1) {
+            let inner: f64 = left.iter().zip(right).map(|(x, y)| x * y).sum();
+            let expected = f64::from(u8::from(a == b));
+            ensure!((inner - expected).abs() <= 1e-9, "columns {a} and {b} of P: {inner}");
+        }
+    }
+}
+
 /// The graph, a dense matrix: columns on the simplex.
 pub fn check_similarity(similarity: &[f64], samples: usize) {
     for (j, column) in similarity.chunks_exact(samples).enumerate() {

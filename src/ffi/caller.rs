@@ -1,6 +1,6 @@
 //! The caller's memory: checked here, borrowed for one call, never adopted.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, quoted};
 use std::ffi::{CStr, c_char};
 use std::mem::MaybeUninit;
 use std::slice;
@@ -133,7 +133,7 @@ pub(super) unsafe fn text<'a>(argument: &'static str, text: *const c_char) -> Re
     let text = unsafe { CStr::from_ptr(text) };
     text.to_str().map_err(|_| Error::InvalidArgument {
         name: argument.to_owned(),
-        value: format!("'{}'", text.to_string_lossy()),
+        value: quoted(&text.to_string_lossy()),
         allowed: "text in UTF-8".to_owned(),
     })
 }

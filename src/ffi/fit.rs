@@ -56,8 +56,8 @@ pub unsafe extern "C" fn scmk_set_progress(
 /// A fit that is stopped early, by an iteration or time limit, by scmk_cancel or by the progress
 /// function, is SCMK_OK with a readable result, its last complete iterate:
 /// scmk_info_int(model, "outcome", ...) tells. Stopped before there was one, scmk, sc and aasc
-/// leave all labels 0 and the info iterations 0 (and scmk Z = I); the other methods always
-/// complete a first assignment.
+/// leave all labels 0 and the info iterations 0 (and scmk Z = I; sc and aasc no embedding); the other
+/// methods always complete a first assignment.
 ///
 /// Errors: SCMK_E_STATE (no kernel), SCMK_E_OUT_OF_MEMORY, SCMK_E_THREADS, SCMK_E_NOT_PSD (the
 /// mixed kernel plus alpha is indefinite), SCMK_E_NO_CONVERGENCE; a result of an earlier fit then stays. One thread at a time.

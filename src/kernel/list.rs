@@ -1,6 +1,6 @@
 //! The kernel list: "paper", or kernels by name and parameters separated by semicolons.
 
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Result, excerpt, nearest, quoted};
 use std::fmt;
 
 /// One kernel function.
@@ -101,7 +101,7 @@ pub fn parse(list: &str) -> Result<Vec<KernelSpec>> {
             _ => {
                 return Err(Error::UnknownName {
                     kind: "kernel",
-                    name: excerpt(name),
+                    name: name.to_owned(),
                     nearest: nearest(name, NAMES.into_iter()),
                 });
             }
@@ -154,7 +154,7 @@ fn parameters<const N: usize>(
             _ => {
                 return Err(Error::InvalidArgument {
                     name: format!("{name} of kernel '{}'", excerpt(element)),
-                    value: format!("'{}'", excerpt(text)),
+                    value: quoted(text),
                     allowed: allowed.to_owned(),
                 });
             }
@@ -164,15 +164,7 @@ fn parameters<const N: usize>(
 }
 
 fn refused(part: &str, allowed: String) -> Error {
-    let value = format!("'{}'", excerpt(part));
-    Error::InvalidArgument { name: "kernels".to_owned(), value, allowed }
-}
-
-/// The beginning of a text of any length and content, fit for one line.
-fn excerpt(text: &str) -> String {
-    const LONGEST: usize = 60;
-    let more = if text.chars().nth(LONGEST).is_some() { "..." } else { "" };
-    text.chars().take(LONGEST).flat_map(char::escape_debug).chain(more.chars()).collect()
+    Error::InvalidArgument { name: "kernels".to_owned(), value: quoted(part), allowed }
 }
 
 impl fmt::Display for KernelSpec {

@@ -113,22 +113,24 @@ pub(crate) fn solve(
         let settled = |pairs: &Pairs| pairs.residual <= tolerance.min(LARGEST_ANGLE * pairs.gap);
         found = Some(pairs).filter(|pairs| by == By::Iteration || settled(pairs));
     }
-    let (value, residual, basis) = if let Some(pairs) = found {
+    let mut write = |entry: &dyn Fn(usize, usize) -> f64| {
         for k in 0..wanted {
             let column = vectors.col_mut(components + k);
-            column.iter_mut().enumerate().for_each(|(i, value)| *value = pairs.vectors.row(i)[k]);
+            column.iter_mut().enumerate().for_each(|(i, value)| *value = entry(i, k));
         }
+    };
+    let (value, residual, basis) = if let Some(pairs) = found {
+        write(&|i, k| pairs.vectors.row(i)[k]);
         (pairs.values.iter().sum(), pairs.residual, Some(pairs.vectors))
     } else {
         let stop = || monitor.stop().is_some();
-        let decomposition = eigen::decompose_unless(laplacian.dense()?.view(), stop)?;
+        let (matrix, unit) = laplacian.dense_lifted()?;
+        let decomposition = eigen::decompose_unless(matrix.view(), stop)?;
         let Some((values, all)) = decomposition else { return Ok(None) };
-        // The first vectors of the decomposition span the null space, which is known exactly.
-        for k in components..clusters {
-            let column = vectors.col_mut(k);
-            column.iter_mut().enumerate().for_each(|(i, value)| *value = all[(i, k)]);
-        }
-        (values[components..clusters].iter().sum(), 0.0, None)
+        write(&|i, k| all[(i, k)]);
+        // Those of faint edges may come out below 0 by rounding.
+        let value: f64 = values[..wanted].iter().map(|value| value.max(0.0)).sum();
+        (value * unit, 0.0, None)
     };
     Ok(Some(Embedding { vectors, components, groups: None, value, residual, basis }))
 }
@@ -170,6 +172,40 @@ mod tests {
     use super::*;
     use crate::matrix::{Column, Similarity};
     use crate::monitor;
+
+    #[test]
+    fn edges_below_rounding_leave_p_orthonormal() {
+        // Two triangles, and between them an edge that no sum notices; then everything faint.
+        for (strong, faint) in [(0.5, 1e-30), (0.5, 1e-300), (1e-305, 1e-320)] {
+            let n = 6;
+            let columns = (0..n).map(|j| {
+                let mut column = vec![0.0; n];
+                (0..n).filter(|&i| i / 3 == j / 3 && i != j).for_each(|i| column[i] = strong);
+                column[(j + 3) % n] = faint;
+                Column::from_dense(&column).unwrap()
+            });
+            let similarity = Similarity::from_columns(columns.collect());
+            let kernel = Matrix::zeros(n, n, "test").unwrap();
+            for kind in [Kind::Model, Kind::Normalized] {
+                let way = Way { kind, tolerance: AT_THE_END, by: By::Decomposition };
+                let embedding = monitor::idle(|monitor| {
+                    let graph = Graph::new(&similarity).unwrap();
+                    solve(&graph, 2, &kernel, way, None, monitor).unwrap().unwrap()
+                });
+                assert_eq!(embedding.components, 1);
+                assert!(
+                    embedding.value >= 0.0 && embedding.value <= 4.0 * faint * n as f64 / strong
+                );
+                let column = |k: usize| embedding.vectors.col(k);
+                for (a, b) in [(0, 0), (0, 1), (1, 1)] {
+                    let inner: f64 = column(a).iter().zip(column(b)).map(|(x, y)| x * y).sum();
+                    let expected = f64::from(u8::from(a == b));
+                    assert!((inner - expected).abs() < 1e-14, "{faint}: {inner}");
+                }
+                assert!(column(1)[..3].iter().all(|v| v * column(1)[5] < 0.0), "{faint}");
+            }
+        }
+    }
 
     #[test]
     fn more_parts_than_clusters_are_merged_into_an_optimal_p() {

@@ -213,8 +213,29 @@ impl<'g> Laplacian<'g> {
         self.null[i]
     }
 
+    /// The matrix divided by its largest diagonal entry, which is returned with it, and with its
+    /// null space lifted above all other eigenvalues: edges far below rounding have eigenvalues
+    /// that a decomposition cannot tell from 0, and would mix their vectors with those that are
+    /// known.
+    pub(crate) fn dense_lifted(&self) -> Result<(Matrix, f64)> {
+        // The other eigenvalues are at most twice the largest diagonal entry.
+        const LIFT: f64 = 3.0;
+        let mut out = self.dense()?;
+        let n = self.graph.samples();
+        let unit = (0..n).map(|i| self.diagonal(i)).fold(0.0, f64::max);
+        for j in 0..n {
+            for (i, value) in out.col_mut(j).iter_mut().enumerate() {
+                *value /= unit;
+                if self.parts.of[i] == self.parts.of[j] {
+                    *value += LIFT * self.null[i] * self.null[j];
+                }
+            }
+        }
+        Ok((out, unit))
+    }
+
     /// The matrix itself.
-    pub(crate) fn dense(&self) -> Result<Matrix> {
+    fn dense(&self) -> Result<Matrix> {
         let n = self.graph.samples();
         let mut out = Matrix::zeros(n, n, "Laplacian")?;
         for i in 0..n {
@@ -228,7 +249,10 @@ impl<'g> Laplacian<'g> {
                 }
             }
             if let Some(scaling) = &self.scaling {
-                column.iter_mut().zip(scaling).for_each(|(out, scale)| *out *= scale * scaling[i]);
+                column
+                    .iter_mut()
+                    .zip(scaling)
+                    .for_each(|(out, scale)| *out = *out * scale * scaling[i]);
             }
             column[i] = self.diagonal(i);
         }

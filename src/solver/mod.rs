@@ -20,7 +20,7 @@ use crate::matrix::{Column, Matrix, Similarity};
 use crate::memory;
 use crate::mixture::{Mixed, Mixture};
 use crate::monitor::Step;
-use crate::options::{self, Options};
+use crate::options::{self, Method, Options};
 use crate::problem::{Problem, timed};
 use crate::result::{Fit, Outcome, Seconds};
 use crate::threads;
@@ -76,9 +76,11 @@ struct Solver<'s, 'a> {
 impl Solver<'_, '_> {
     fn run(mut self, earlier: Option<&Fit>) -> Result<Fit> {
         let mut mixed = Mixed::new(self.mixture.samples())?;
+        // Another method has no Z to start from, and weights of another kind.
+        let earlier = earlier.filter(|earlier| earlier.method == Method::Scmk);
         let mut weights = match earlier {
-            Some(earlier) => earlier.weights.clone(),
-            None => weights::equal(self.mixture.kernels(), HALF),
+            Some(earlier) if self.learns_weights() => earlier.weights.clone(),
+            _ => weights::equal(self.mixture.kernels(), HALF),
         };
         timed!(self.seconds.weights, self.mix(&weights, &mut mixed))?;
 

@@ -9,7 +9,7 @@
 //! even before the last digit is settled.
 
 use super::{Block, Operator, Pairs, decompose};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
@@ -40,7 +40,7 @@ pub(crate) fn smallest(
     let mean = (0..n).map(|i| operator.diagonal(i)).sum::<f64>() / n as f64;
     // Guards against dividing by (nearly) nothing at weakly connected samples.
     let floor = 0.02 * mean;
-    let mut basis = orthonormal(operator, start(n, width, warm)?, None)?;
+    let mut basis = start(operator, width, warm)?;
     let mut images = apply(operator, &basis)?;
     let mut projected = basis.inner(&images);
     let mut previous: Option<Mat<f64>> = None;
@@ -166,18 +166,35 @@ fn precondition(operator: &impl Operator, mut r: Block, floor: f64, lowest: f64)
     Ok(x)
 }
 
-/// The warm start, filled up with vectors that have a part in every direction.
-fn start(samples: usize, width: usize, warm: Option<&Block>) -> Result<Block> {
-    let mut block = Block::zeros(samples, width)?;
+/// An orthonormal basis of so many vectors: the warm start, filled up with vectors that have a part
+/// in every direction. What of the warm start lies in the null space, as when the graph has
+/// fallen into more parts, is gone after orthogonalisation and replaced too.
+fn start(operator: &impl Operator, width: usize, warm: Option<&Block>) -> Result<Block> {
+    let n = operator.samples();
     let mut random = Xoshiro256PlusPlus::seed_from_u64(0x5C3D_2017);
+    let mut noise = || (random.next_u64() >> 11) as f64 / (1u64 << 52) as f64 - 1.0;
+    let mut block = Block::zeros(n, width)?;
     for (i, row) in block.rows_mut().enumerate() {
         let known = warm.map_or(&[][..], |warm| warm.row(i));
         for (k, value) in row.iter_mut().enumerate() {
-            let noise = (random.next_u64() >> 11) as f64 / (1u64 << 52) as f64 - 1.0;
+            let noise = noise();
             *value = known.get(k).copied().unwrap_or(noise);
         }
     }
-    Ok(block)
+    let mut basis = orthonormal(operator, block, None)?;
+    const MOST_ATTEMPTS: usize = 8;
+    for _ in 0..MOST_ATTEMPTS {
+        if basis.width() == width {
+            return Ok(basis);
+        }
+        let mut more = Block::zeros(n, width - basis.width())?;
+        more.values_mut().iter_mut().for_each(|value| *value = noise());
+        let against = Some(&basis).filter(|basis| basis.width() > 0);
+        let more = orthonormal(operator, more, against)?;
+        basis = if basis.width() > 0 { basis.beside(&more)? } else { more };
+    }
+    let method = "start of the eigenvectors";
+    Err(Error::NoConvergence { method, residual: f64::NAN, iterations: MOST_ATTEMPTS })
 }
 
 /// An orthonormal basis of the span of `block`, outside of the null space and of `against`.
@@ -271,12 +288,13 @@ mod tests {
             let graph = Graph::new(similarity).unwrap();
             let parts = graph.parts().unwrap();
             let laplacian = Laplacian::new(&graph, &parts, normalized);
-            let (values, _) = decompose(laplacian.dense().unwrap().view()).unwrap();
+            let (matrix, unit) = laplacian.dense_lifted().unwrap();
+            let (values, _) = decompose(matrix.view()).unwrap();
             let pairs =
                 smallest(&laplacian, count, None, 1e-10, MOST_ROUNDS, monitor).unwrap().unwrap();
             assert!(pairs.residual <= 1e-10);
             for (k, value) in pairs.values.iter().enumerate() {
-                let expected = values[parts.count + k];
+                let expected = values[k] * unit;
                 assert!((value - expected).abs() < 1e-9, "pair {k}: {value}, dense {expected}");
             }
             let gram = pairs.vectors.inner(&pairs.vectors);
@@ -303,6 +321,30 @@ mod tests {
     fn the_normalised_laplacian_agrees_with_the_dense_one_too() {
         agree_with_dense(&rings(5, 70, 1e-2), 12, true);
         agree_with_dense(&rings(4, 80, 0.0), 9, true);
+    }
+
+    #[test]
+    fn a_warm_start_in_the_null_space_is_replaced() {
+        // Parts of 64 samples: the entries of an indicator are 1/8, and nothing at all is left of
+        // it after projection.
+        let similarity = rings(10, 64, 0.0);
+        monitor::idle(|monitor| {
+            let graph = Graph::new(&similarity).unwrap();
+            let parts = graph.parts().unwrap();
+            let laplacian = Laplacian::new(&graph, &parts, false);
+            let mut indicators = Block::zeros(640, 13).unwrap();
+            for (i, row) in indicators.rows_mut().enumerate() {
+                row[parts.of[i] as usize] = laplacian.null_entry(i);
+            }
+            let warm = Some(&indicators);
+            let found = smallest(&laplacian, 3, warm, 1e-10, MOST_ROUNDS, monitor).unwrap();
+            let found = found.unwrap();
+            let cold = smallest(&laplacian, 3, None, 1e-10, MOST_ROUNDS, monitor).unwrap();
+            assert_eq!(found.values.len(), 3);
+            for (value, expected) in found.values.iter().zip(&cold.unwrap().values) {
+                assert!((value - expected).abs() < 1e-9, "{value} and {expected}");
+            }
+        });
     }
 
     #[test]
