@@ -154,6 +154,58 @@ vectorized! {
     }
 }
 
+/// As [`axpy_columns`] for a few rows and many columns that are in the cache: the sums stay in
+/// registers.
+pub(crate) fn axpy_tile(
+    terms: &[(f64, usize)],
+    matrix: &[f64],
+    rows: usize,
+    from: usize,
+    y: &mut [f64],
+) {
+    /// Words of the machine that are summed at a time.
+    const WORDS: usize = 8;
+    struct Call<'a> {
+        terms: &'a [(f64, usize)],
+        matrix: &'a [f64],
+        rows: usize,
+        from: usize,
+        y: &'a mut [f64],
+    }
+    impl WithSimd for Call<'_> {
+        type Output = ();
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, simd: S) {
+            let Self { terms, matrix, rows, from, y } = self;
+            let len = WORDS * S::F64_LANES;
+            let mut start = from;
+            let mut tiles = y.chunks_exact_mut(len);
+            for tile in &mut tiles {
+                let tile = &mut S::as_mut_simd_f64s(tile).0.as_chunks_mut::<WORDS>().0[0];
+                let mut sums = *tile;
+                for term in terms {
+                    let column = &matrix[term.1 * rows + start..][..len];
+                    let column = &S::as_simd_f64s(column).0.as_chunks::<WORDS>().0[0];
+                    let factor = simd.splat_f64s(term.0);
+                    for k in 0..WORDS {
+                        sums[k] = simd.mul_add_e_f64s(factor, column[k], sums[k]);
+                    }
+                }
+                *tile = sums;
+                start += len;
+            }
+            let rest = tiles.into_remainder();
+            for term in terms {
+                let column = &matrix[term.1 * rows + start..][..rest.len()];
+                for (y, x) in rest.iter_mut().zip(column) {
+                    *y += term.0 * x;
+                }
+            }
+        }
+    }
+    Arch::new().dispatch(Call { terms, matrix, rows, from, y });
+}
+
 /// Right-hand sides of [`substitute`].
 pub(crate) const SIDES: usize = 8;
 
@@ -345,11 +397,14 @@ mod tests {
             let terms: Vec<(f64, usize)> = (0..5).map(|k| (k as f64 - 1.5, k)).collect();
             let mut many = y.clone();
             axpy_columns(&terms, &matrix, len, 0, &mut many);
+            let mut tile = y.clone();
+            axpy_tile(&terms, &matrix, len, 0, &mut tile);
             for i in 0..len {
                 assert_eq!(z[i], y[i] + 2.5 * x[i]);
                 assert_eq!(positive[i], y[i] + 2.5 * x[i].max(0.0));
                 let plain: f64 = y[i] + terms.iter().map(|&(a, j)| a * columns[j][i]).sum::<f64>();
                 assert!((many[i] - plain).abs() < 1e-9 * (1.0 + plain.abs()));
+                assert!((tile[i] - plain).abs() < 1e-9 * (1.0 + plain.abs()));
             }
         }
     }

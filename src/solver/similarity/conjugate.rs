@@ -9,12 +9,11 @@
 
 use super::Quadratic;
 use super::leading::{Face, Leading, Workspace};
+use super::product::Product;
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::monitor::Monitor;
 use crate::vector;
-use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
 
 /// Steps after which a column is left as it is, its gap reported: never seen to happen.
 const MOST_STEPS: usize = 20_000;
@@ -44,6 +43,7 @@ pub(super) struct Panels<'p> {
     leading: &'p Leading,
     work: Workspace,
     trial: Vec<f64>,
+    product: Product,
     /// Products with the kernel so far.
     products: usize,
 }
@@ -71,6 +71,7 @@ impl<'p> Panels<'p> {
             packed: memory::filled(n * columns, 0.0, "directions")?,
             image: memory::filled(n * columns, 0.0, "images of directions")?,
             trial: memory::filled(n, 0.0, "a trial point")?,
+            product: Product::default(),
             products: 0,
             z,
         })
@@ -87,7 +88,7 @@ impl<'p> Panels<'p> {
     ) -> Result<bool> {
         let mut left = most_steps.min(MOST_STEPS);
         let mut enough = self.problem.target;
-        self.refresh(open, gaps);
+        self.refresh(open, gaps)?;
         loop {
             open.retain(|&j| gaps[j] > enough);
             if open.is_empty() || left == 0 {
@@ -105,7 +106,7 @@ impl<'p> Panels<'p> {
             let astray = |&j: &usize| (vector::sum(&self.z[j * n..][..n]) - 1.0).abs() > 1e-13;
             let rounding = ROUNDING * (before - left) as f64;
             if rounding > 0.01 * self.problem.target || open.iter().any(astray) {
-                self.refresh(open, gaps);
+                self.refresh(open, gaps)?;
             }
         }
     }
@@ -115,20 +116,18 @@ impl<'p> Panels<'p> {
         self.products
     }
 
-    fn multiply(&mut self, columns: usize) {
+    fn multiply(&mut self, columns: usize) -> Result<()> {
         if columns == 0 {
-            return;
+            return Ok(());
         }
         self.products += 1;
         let n = self.problem.samples();
-        let input = MatRef::from_column_major_slice(&self.packed[..n * columns], n, columns);
-        let image = &mut self.image[..n * columns];
-        let output = MatMut::from_column_major_slice_mut(image, n, columns);
-        matmul(output, Accum::Replace, self.problem.kernel.view(), input, 1.0, Par::Seq);
+        let (packed, image) = (&self.packed[..n * columns], &mut self.image[..n * columns]);
+        self.product.multiply(self.problem.kernel, packed, image)
     }
 
     /// Gradients and gaps of the columns `open` from scratch.
-    fn refresh(&mut self, open: &[usize], gaps: &mut [f64]) {
+    fn refresh(&mut self, open: &[usize], gaps: &mut [f64]) -> Result<()> {
         let n = self.problem.samples();
         let mut multiplied = 0;
         for &j in open {
@@ -142,7 +141,7 @@ impl<'p> Panels<'p> {
                 multiplied += 1;
             }
         }
-        self.multiply(multiplied);
+        self.multiply(multiplied)?;
         let mut images = self.image.chunks_exact(n);
         for &j in open {
             let span = j * n..(j + 1) * n;
@@ -158,6 +157,7 @@ impl<'p> Panels<'p> {
             vector::axpy(self.problem.alpha, z, gradient);
             gaps[j] = Quadratic::gap(z, gradient);
         }
+        Ok(())
     }
 
     /// Steps with the columns `open` until all have arrived or `steps` are used up.
@@ -190,7 +190,7 @@ impl<'p> Panels<'p> {
                 let scratch = (&mut self.work, &mut *self.trial);
                 walker.choose(self.leading, point, packed, last, scratch);
             }
-            self.multiply(walkers.len());
+            self.multiply(walkers.len())?;
             for (walker, image) in walkers.iter_mut().zip(self.image.chunks_exact(n)) {
                 let span = walker.j * n..(walker.j + 1) * n;
                 let (z, gradient) = (&mut self.z[span.clone()], &mut self.gradient[span.clone()]);

@@ -121,7 +121,7 @@ impl<'p> Faces<'p> {
                     if face.open {
                         let tile = &mut z[place * n + from..place * n + to];
                         let kernel = self.problem.kernel.values();
-                        vector::axpy_columns(&face.terms, kernel, n, from, tile);
+                        vector::axpy_tile(&face.terms, kernel, n, from, tile);
                     }
                 }
             }

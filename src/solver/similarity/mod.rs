@@ -16,6 +16,7 @@ mod factor;
 pub(super) mod group;
 mod leading;
 mod plan;
+mod product;
 
 use crate::error::Result;
 use crate::matrix::{Column, Matrix, Similarity};

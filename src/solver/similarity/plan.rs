@@ -48,7 +48,8 @@ impl Plan {
         let limit = largest_support(n, ROUNDS, PATIENCE * USUAL_STEPS);
         let mut typical = face_pilots(problem, before, limit, monitor)?;
         let fits = |before: &Similarity| before.columns().iter().all(|c| c.nnz() <= limit);
-        if typical.cost(n) <= FEWEST_STEPS * step_cost(n) && before.is_none_or(fits) {
+        let least = FEWEST_STEPS * step_cost(n, typical.support);
+        if typical.cost(n) <= least && before.is_none_or(fits) {
             return Ok(Self { widest: limit, limit, start: typical.start(), leading: None });
         }
         let leading = Leading::new(problem)?;
@@ -156,20 +157,20 @@ const ROUNDS: usize = 4;
 /// Nanoseconds of a step of the walk, a product with the kernel and the model, and of a face:
 /// factorization, fetching its entries, gradients. Measured on a machine with 256-bit instructions;
 /// only their ratio counts.
-fn step_cost(samples: usize) -> f64 {
-    let n = samples as f64;
-    2.0 * n * n / 26.0 + 60.0 * n
+fn step_cost(samples: usize, support: usize) -> f64 {
+    let (n, s) = (samples as f64, support as f64);
+    (2.0 * n * n / 26.0).min(n * s / 4.0) + 60.0 * n
 }
 
 fn face_cost(samples: usize, support: usize, rounds: usize) -> f64 {
     let (n, s) = (samples as f64, support as f64);
-    s.powi(3) / 30.0 + 6.0 * s * s + 0.3 * rounds as f64 * n * s
+    s.powi(3) / 25.0 + 8.0 * s * s + 0.3 * rounds as f64 * n * s
 }
 
 /// The largest support that is solved on its face faster than by so many steps.
 fn largest_support(samples: usize, rounds: usize, steps: f64) -> usize {
     let mut support = 32;
-    while face_cost(samples, support + 8, rounds) < steps * step_cost(samples) {
+    while face_cost(samples, support + 8, rounds) < steps * step_cost(samples, support + 8) {
         support += 8;
     }
     support
