@@ -67,10 +67,9 @@ pub(super) fn embed(
     // Kernels are full matrices. Where their eigenvalues lie close together the iteration takes
     // longer than a decomposition: BA, 1404 samples, 0.3 s for one kernel and 2 s for another,
     // against 0.7 s.
-    let by = match problem.samples() {
-        n if n <= 512 => By::Decomposition,
-        n if n <= MOST_DENSE => By::Either(30),
-        _ => By::Iteration,
+    let by = match embedding::fastest(problem.samples(), clusters) {
+        By::Iteration if problem.samples() <= MOST_DENSE => By::Either(30),
+        by => by,
     };
     let tolerance = if by == By::Iteration { AT_THE_END } else { TOLERANCE };
     let way = Way { kind, tolerance, by };

@@ -8,7 +8,7 @@
 //! Tr(XᵀAX) never rises above that of the warm start: the objective of the fit cannot rise here
 //! even before the last digit is settled.
 
-use super::{Block, Operator, Pairs, decompose};
+use super::{Block, Operator, Pairs, decompose_unless};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use faer::linalg::matmul::matmul;
@@ -47,7 +47,10 @@ pub(crate) fn smallest(
     let mut round = 0;
     loop {
         round += 1;
-        let (values, rotation) = decompose(projected.as_ref())?;
+        let stop = || monitor.stop().is_some();
+        let Some((values, rotation)) = decompose_unless(projected.as_ref(), stop)? else {
+            return Ok(None);
+        };
         let kept = width.min(basis.width());
         let best = rotation.as_ref().subcols(0, kept);
         let vectors = basis.combine(best, None)?;
@@ -260,6 +263,7 @@ fn with_previous(best: MatRef<'_, f64>, previous: Option<&Mat<f64>>) -> Mat<f64>
 
 #[cfg(test)]
 mod tests {
+    use super::super::decompose;
     use super::*;
     use crate::matrix::{Column, Similarity};
     use crate::monitor;
