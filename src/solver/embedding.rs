@@ -125,11 +125,11 @@ pub(crate) fn solve(
     } else {
         let stop = || monitor.stop().is_some();
         let (matrix, unit) = laplacian.dense_lifted()?;
-        let decomposition = eigen::decompose_unless(matrix.view(), stop)?;
+        let decomposition = eigen::smallest_unless(matrix.view(), wanted, stop)?;
         let Some((values, all)) = decomposition else { return Ok(None) };
         write(&|i, k| all[(i, k)]);
         // Those of faint edges may come out below 0 by rounding.
-        let value: f64 = values[..wanted].iter().map(|value| value.max(0.0)).sum();
+        let value: f64 = values.iter().map(|value| value.max(0.0)).sum();
         (value * unit, 0.0, None)
     };
     Ok(Some(Embedding { vectors, components, groups: None, value, residual, basis }))
@@ -140,13 +140,13 @@ pub(crate) fn fastest(samples: usize, wanted: usize) -> By {
     if dense_is_faster(samples, wanted) { By::Decomposition } else { By::Iteration }
 }
 
-/// Whether a dense decomposition takes less time than the iteration. Measured: at n = 400 it takes
-/// 22 ms, at n = 840 some 0.2 s, and grows with n³. It cannot be interrupted, hence the bound.
+/// Whether a dense decomposition takes less time than the iteration; it grows with n³.
 pub(crate) fn dense_is_faster(samples: usize, wanted: usize) -> bool {
     samples <= 512 || samples <= MOST_DENSE && samples < 10 * wanted
 }
 
-/// The most samples for which a decomposition that cannot be interrupted is short enough.
+/// The most samples for which a decomposition is short enough: its middle part, about a fifth of it,
+/// cannot be interrupted.
 pub(crate) const MOST_DENSE: usize = 1500;
 
 /// The vectors of the null space that the groups span.

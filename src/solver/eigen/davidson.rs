@@ -8,7 +8,7 @@
 //! Tr(XᵀAX) never rises above that of the warm start: the objective of the fit cannot rise here
 //! even before the last digit is settled.
 
-use super::{Block, Operator, Pairs, decompose_unless};
+use super::{Block, Operator, Pairs, smallest_unless};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use faer::linalg::matmul::matmul;
@@ -47,12 +47,12 @@ pub(crate) fn smallest(
     let mut round = 0;
     loop {
         round += 1;
+        let kept = width.min(basis.width());
         let stop = || monitor.stop().is_some();
-        let Some((values, rotation)) = decompose_unless(projected.as_ref(), stop)? else {
+        let Some((values, rotation)) = smallest_unless(projected.as_ref(), kept, stop)? else {
             return Ok(None);
         };
-        let kept = width.min(basis.width());
-        let best = rotation.as_ref().subcols(0, kept);
+        let best = rotation.as_ref();
         let vectors = basis.combine(best, None)?;
         let wanted = count.min(kept);
         let mut residuals = images.combine(rotation.as_ref().subcols(0, wanted), None)?;

@@ -4,10 +4,11 @@
 mod block;
 mod davidson;
 mod dense;
+mod tridiagonal;
 
 pub(crate) use block::Block;
 pub(crate) use davidson::{MOST_ROUNDS, smallest};
-pub(crate) use dense::{decompose, decompose_unless};
+pub(crate) use dense::{decompose, smallest_unless};
 
 use crate::error::Result;
 
