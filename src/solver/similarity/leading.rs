@@ -57,14 +57,15 @@ impl Leading {
             *value = (random.next_u64() >> 11) as f64 / (1u64 << 52) as f64 - 1.0;
         }
         for _ in 0..PASSES {
-            basis = apply(problem, &basis)?.orthonormalized()?.0;
+            basis = apply(problem.kernel, &basis)?.orthonormalized()?.0;
             if basis.width() == 0 {
                 break;
             }
         }
         let mut rest = 0.0;
         if basis.width() > 0 {
-            let (values, vectors) = decompose(basis.inner(&apply(problem, &basis)?).as_ref())?;
+            let (values, vectors) =
+                decompose(basis.inner(&apply(problem.kernel, &basis)?).as_ref())?;
             // What is far below α is no trouble to the iteration; the smallest of a full basis
             // stands for all that did not fit.
             let small = values.iter().filter(|&&v| v <= 0.003 * problem.alpha).count();
@@ -94,13 +95,14 @@ impl Leading {
     }
 }
 
-fn apply(problem: &Quadratic<'_>, x: &Block) -> Result<Block> {
+/// kernel · x.
+pub(super) fn apply(kernel: &Matrix, x: &Block) -> Result<Block> {
     const CHUNK: usize = 64;
     let (n, width) = (x.samples(), x.width());
     let mut y = Block::zeros(n, width)?;
     y.values_mut().par_chunks_mut(CHUNK * width).enumerate().for_each(|(chunk, out)| {
         let count = out.len() / width;
-        let columns = problem.kernel.view().subcols(chunk * CHUNK, count);
+        let columns = kernel.view().subcols(chunk * CHUNK, count);
         let out = MatMut::from_column_major_slice_mut(out, width, count);
         matmul(out, Accum::Replace, x.view(), columns, 1.0, Par::Seq);
     });

@@ -8,12 +8,14 @@
 //! single method is fast for all α. Where the support of a column is small, [`face`] solves
 //! the equations on the support exactly and corrects the support; where it is a large part of
 //! all samples, [`conjugate`] takes preconditioned conjugate gradient steps for many columns at
-//! once, one matrix product a step. Both stop on the same certificate, the duality gap.
+//! once, one matrix product a step; where it is nearly all of them, [`inverse`] finds the few zeros.
+//! All stop on the same certificate, the duality gap.
 
 mod conjugate;
 mod face;
 mod factor;
 pub(super) mod group;
+mod inverse;
 mod leading;
 mod plan;
 mod product;
@@ -264,6 +266,16 @@ impl Block {
             }
         }
         drop(faces);
+        if let Some(inverse) = &plan.inverse {
+            let mut zeros = inverse::Zeros::default();
+            for (j, z) in z.chunks_exact_mut(n).enumerate() {
+                if monitor.stop().is_some() {
+                    return Ok(None);
+                }
+                inverse.solve(problem, group[j], z, &mut zeros)?;
+            }
+        }
+        // What is solved already is certified by the first product of the walk, and ends there.
         let mut open = memory::with_capacity(width, "columns of Z")?;
         open.extend((0..width).filter(|&j| gaps[j] > problem.tolerance));
         if !open.is_empty()
@@ -395,18 +407,53 @@ mod tests {
         out
     }
 
-    /// Both methods, each forced to solve every column.
-    fn methods(problem: &Quadratic<'_>) -> [(&'static str, Plan); 2] {
+    /// All methods, each forced to solve every column.
+    fn methods(problem: &Quadratic<'_>) -> [(&'static str, Plan); 3] {
         let n = problem.samples();
-        let leading = monitor::idle(|_| leading::Leading::new(problem).unwrap());
+        let leading = || Some(monitor::idle(|_| leading::Leading::new(problem).unwrap()));
+        let inverse = monitor::idle(|monitor| inverse::Inverse::new(problem, monitor).unwrap());
+        assert!(inverse.is_some());
+        let walk = Plan { widest: 0, limit: 0, start: 0, leading: leading(), inverse: None };
         [
-            ("face", Plan { widest: n, limit: n, start: 3, leading: None }),
-            ("conjugate", Plan { widest: 0, limit: 0, start: 0, leading: Some(leading) }),
+            ("face", Plan { widest: n, limit: n, start: 3, leading: None, inverse: None }),
+            ("inverse", Plan { widest: 0, limit: 0, start: 0, leading: leading(), inverse }),
+            ("conjugate", walk),
         ]
     }
 
     #[test]
-    fn both_methods_find_the_minimum_that_trying_every_support_finds() {
+    fn the_inverse_alone_finds_columns_with_few_zeros() {
+        // More samples than a panel of the factor.
+        let (kernel, embedding) = random(300, 6, 9);
+        for beta in [0.0, 0.3] {
+            let pull = (beta > 0.0).then_some((beta, &embedding));
+            let problem = Quadratic::new(&kernel, 20.0, pull, 1e-12).unwrap();
+            monitor::idle(|monitor| {
+                let inverse = inverse::Inverse::new(&problem, monitor).unwrap().unwrap();
+                let (mut z, mut b) = (vec![0.0; 300], vec![0.0; 300]);
+                let mut zeros = 0;
+                for i in 0..300 {
+                    let found = inverse.solve(&problem, i, &mut z, &mut Default::default());
+                    assert!(found.unwrap(), "column {i}");
+                    problem.pull_columns(&[i], &mut b).unwrap();
+                    zeros += z.iter().filter(|&&v| v == 0.0).count();
+                    assert!((vector::sum(&z) - 1.0).abs() < 1e-14);
+                    let gradient: Vec<f64> = (0..300)
+                        .map(|row| {
+                            let product = vector::dot(kernel.col(row), &z);
+                            product + 20.0 * z[row] + b[row] - kernel.get(row, i)
+                        })
+                        .collect();
+                    let gap = Quadratic::gap(&z, &gradient);
+                    assert!(gap < 1e-13, "column {i}: gap {gap}");
+                }
+                assert!(zeros > 300 && zeros < 300 * 100, "{zeros} zeros");
+            });
+        }
+    }
+
+    #[test]
+    fn all_methods_find_the_minimum_that_trying_every_support_finds() {
         for seed in 0..6 {
             for alpha in [1e-4, 0.02, 0.5] {
                 let (kernel, embedding) = random(7, 3, seed);

@@ -2,6 +2,7 @@
 //! whose work is counted, never from the clock.
 
 use super::face::{Faces, Start};
+use super::inverse::Inverse;
 use super::leading::Leading;
 use super::{Quadratic, conjugate};
 use crate::error::Result;
@@ -36,6 +37,8 @@ pub(super) struct Plan {
     pub(super) start: usize,
     /// The walk's preconditioner, where many columns walk.
     pub(super) leading: Option<Leading>,
+    /// Where nearly all entries are positive: from there all columns start.
+    pub(super) inverse: Option<Inverse>,
 }
 
 impl Plan {
@@ -50,10 +53,17 @@ impl Plan {
         let fits = |before: &Similarity| before.columns().iter().all(|c| c.nnz() <= limit);
         let least = FEWEST_STEPS * step_cost(n, typical.support);
         if typical.cost(n) <= least && before.is_none_or(fits) {
-            return Ok(Self { widest: limit, limit, start: typical.start(), leading: None });
+            let start = typical.start();
+            return Ok(Self { widest: limit, limit, start, leading: None, inverse: None });
         }
         let leading = Leading::new(problem)?;
-        let steps = walk_pilots(problem, before, &leading, monitor)?;
+        let (steps, support) = walk_pilots(problem, before, &leading, monitor)?;
+        if inverse_cost(n, n - support) < steps * step_cost(n, n) {
+            let inverse = Inverse::new(problem, monitor)?;
+            if inverse.is_some() {
+                return Ok(Self { widest: 0, limit, start: 0, leading: Some(leading), inverse });
+            }
+        }
         let patient = largest_support(n, ROUNDS, PATIENCE * steps);
         if typical.support > limit && patient > limit {
             // The walk will be slow: worth another look at what faces can do.
@@ -61,7 +71,7 @@ impl Plan {
         }
         let widest = largest_support(n, typical.rounds, steps);
         let start = if typical.support <= widest { typical.start() } else { 0 };
-        Ok(Self { widest, limit: patient, start, leading: Some(leading) })
+        Ok(Self { widest, limit: patient, start, leading: Some(leading), inverse: None })
     }
 }
 
@@ -125,13 +135,13 @@ fn face_pilots(
     Ok(efforts[efforts.len() / 2])
 }
 
-/// Products with the kernel that the pilots take when they walk.
+/// Products with the kernel that the pilots take when they walk, and the median of their supports.
 fn walk_pilots(
     problem: &Quadratic<'_>,
     before: Option<&Similarity>,
     leading: &Leading,
     monitor: &Monitor<'_>,
-) -> Result<f64> {
+) -> Result<(f64, usize)> {
     let n = problem.samples();
     let mut group = [0; PILOTS];
     let group = &mut group[..pilots(n).len()];
@@ -148,7 +158,14 @@ fn walk_pilots(
     open.extend(0..group.len());
     let mut panels = conjugate::Panels::new(problem, leading, (group, &pull), &mut z, open.len())?;
     panels.walk(&mut open, &mut gaps, MANY_STEPS, monitor)?;
-    Ok(panels.products() as f64)
+    let steps = panels.products() as f64;
+    let mut supports = [0; PILOTS];
+    let supports = &mut supports[..group.len()];
+    for (support, z) in supports.iter_mut().zip(z.chunks_exact(n)) {
+        *support = z.iter().filter(|&&v| v > 0.0).count();
+    }
+    supports.sort_unstable();
+    Ok((steps, supports[supports.len() / 2]))
 }
 
 /// Gradients of a face that is solved from scratch.
@@ -165,6 +182,13 @@ fn step_cost(samples: usize, support: usize) -> f64 {
 fn face_cost(samples: usize, support: usize, rounds: usize) -> f64 {
     let (n, s) = (samples as f64, support as f64);
     s.powi(3) / 25.0 + 8.0 * s * s + 0.3 * rounds as f64 * n * s
+}
+
+/// A column with so many zeros, found from the inverse: its share of the factorization, of the
+/// solution for the inverse and of the product for the certificate, and about four sets of zeros.
+fn inverse_cost(samples: usize, zeros: usize) -> f64 {
+    let (n, z) = (samples as f64, zeros as f64);
+    4.5 * n * n / 26.0 + 60.0 * n + 4.0 * (z.powi(3) / 15.0 + 2.0 * z * z + 0.3 * n * z)
 }
 
 /// The largest support that is solved on its face faster than by so many steps.
