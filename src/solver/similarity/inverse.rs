@@ -111,6 +111,11 @@ impl Inverse {
         let found = zeros.settle(&self.inverse, z)?;
         z.iter_mut().for_each(|value| *value = value.max(0.0));
         let total = vector::sum(z);
+        if !(total > 0.0 && total.is_finite()) {
+            // An inverse spoilt by rounding.
+            z.fill(1.0 / n as f64);
+            return Ok(false);
+        }
         z.iter_mut().for_each(|value| *value /= total);
         Ok(found)
     }
