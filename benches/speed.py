@@ -489,7 +489,11 @@ def main():
     print(f"load average {os.getloadavg()[0]:.2f} at the start: other work spoils the figures")
     if arguments.quick:
         print_differences(plan)
-    failed = run_sections(bench, arguments.only)
+    try:
+        failed = run_sections(bench, arguments.only)
+    except KeyboardInterrupt:
+        print("interrupted: what was measured so far")
+        failed = True
     draw_growth(bench, arguments.out / "growth.svg")
     bench.report.write(arguments.out / "results.csv")
     bench.report.print()
