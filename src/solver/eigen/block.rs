@@ -67,6 +67,15 @@ impl Block {
         self.values.chunks_exact_mut(self.width)
     }
 
+    /// The squared length of each column.
+    pub(crate) fn lengths2(&self) -> Vec<f64> {
+        let mut sums = vec![0.0; self.width];
+        for row in self.rows() {
+            sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += value * value);
+        }
+        sums
+    }
+
     /// The transpose, width×n column-major, for faer.
     pub(crate) fn view(&self) -> MatRef<'_, f64> {
         MatRef::from_column_major_slice(&self.values, self.width, self.samples())
