@@ -73,6 +73,24 @@ pub struct Fit {
     pub threads: usize,
     /// Estimate, made before the fit, of the most memory it needs beyond the kernels, in bytes.
     pub memory_required: usize,
+    /// What a warm start goes by (`scmk`).
+    pub(crate) course: Course,
+}
+
+/// How a fit came to its end, for the one that starts there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Course {
+    /// Tr(K_w − 2K_wZ + ZᵀK_wZ).
+    pub(crate) fidelity: f64,
+    /// The factor by which the changes of Z fell in the last iterations.
+    pub(crate) factor: f64,
+}
+
+impl Default for Course {
+    /// Nothing is known.
+    fn default() -> Self {
+        Self { fidelity: f64::INFINITY, factor: 1.0 }
+    }
 }
 
 impl Fit {
@@ -98,6 +116,7 @@ impl Fit {
             seconds,
             threads: 0,
             memory_required: 0,
+            course: Course::default(),
         }
     }
 

@@ -22,7 +22,7 @@ use crate::mixture::{Mixed, Mixture};
 use crate::monitor::Step;
 use crate::options::{self, Method, Options};
 use crate::problem::{Problem, timed};
-use crate::result::{Fit, Outcome, Seconds};
+use crate::result::{Course, Fit, Outcome, Seconds};
 use crate::threads;
 use eigen::Block;
 use embedding::{AT_THE_END, Embedding, Kind, WHILE_MOVING, Way};
@@ -55,17 +55,23 @@ struct Iterate {
     similarity: Similarity,
     weights: Vec<f64>,
     embedding: Embedding,
+    /// Tr(K_w − 2K_wZ + ZᵀK_wZ).
+    fidelity: f64,
     objective: f64,
     gap: f64,
 }
 
-/// How far Z is from where it is going, from its last two changes: they fall by about the same
-/// factor in every iteration.
-fn still_to_come(change: f64, last_change: f64) -> f64 {
-    let factor = change / last_change;
-    // The first change has none to compare with, and a slow fall cannot be relied on.
-    if factor > 0.0 && factor < 0.3 { change * factor / (1.0 - factor) } else { change }
+/// How far Z is from where it is going: its changes fall by about the same factor in every
+/// iteration.
+fn still_to_come(change: f64, factor: f64) -> f64 {
+    // A slow fall cannot be relied on.
+    if factor < 0.3 { change * factor / (1.0 - factor) } else { change }
 }
+
+/// How much larger the factor of an earlier fit may have become with other options, and how small it
+/// is taken to be at least.
+const OTHER_OPTIONS: f64 = 3.0;
+const LEAST_FACTOR: f64 = 0.03;
 
 struct Solver<'s, 'a> {
     problem: Problem<'s, 'a>,
@@ -78,6 +84,7 @@ impl Solver<'_, '_> {
         let mut mixed = Mixed::new(self.mixture.samples())?;
         // Another method has no Z to start from, and weights of another kind.
         let earlier = earlier.filter(|earlier| earlier.method == Method::Scmk);
+        let mut course = earlier.map(|earlier| earlier.course).unwrap_or_default();
         let mut weights = match earlier {
             Some(earlier) if self.learns_weights() => earlier.weights.clone(),
             _ => weights::equal(self.mixture.kernels(), HALF),
@@ -89,13 +96,13 @@ impl Solver<'_, '_> {
         let start = match earlier.and_then(|earlier| earlier.similarity.as_ref()) {
             Some(similarity) => {
                 let embedding = earlier.and_then(|earlier| earlier.embedding.as_ref());
-                self.resume(similarity, embedding, &weights, &mixed)?
+                self.resume(similarity, embedding, course.fidelity, &weights, &mixed)?
             }
             None => self.iterate(None, &mut weights, &mut mixed)?.map(|(start, _)| start),
         };
         let Some(mut now) = start else {
             let nothing = self.nothing(weights)?;
-            return self.finish(nothing, Vec::new(), &mixed, None);
+            return self.finish(nothing, Vec::new(), course, &mixed, None);
         };
         let mut trace =
             memory::with_capacity(self.problem.options.max_iterations.min(1024), "trace")?;
@@ -104,6 +111,7 @@ impl Solver<'_, '_> {
         if complete {
             self.complete_iteration(&now, &mut trace);
         }
+        let mut factor = (OTHER_OPTIONS * course.factor).clamp(LEAST_FACTOR, 1.0);
         let mut last_change = f64::INFINITY;
         let outcome = loop {
             if let Some(outcome) = self.problem.monitor.stop() {
@@ -122,9 +130,13 @@ impl Solver<'_, '_> {
                 // All that is left to gain is below rounding: the iterate before is as good.
                 break Outcome::Converged;
             }
-            let fall = now.objective - next.objective;
+            if last_change.is_finite() {
+                factor = change / last_change;
+                course.factor = factor;
+            }
+            let fall = (now.objective - next.objective).abs();
             let settled = fall <= self.problem.options.tolerance * next.objective.abs()
-                && still_to_come(change, last_change) <= self.problem.options.tolerance;
+                && still_to_come(change, factor) <= self.problem.options.tolerance;
             last_change = change;
             now = next;
             self.complete_iteration(&now, &mut trace);
@@ -132,7 +144,8 @@ impl Solver<'_, '_> {
                 break Outcome::Converged;
             }
         };
-        self.finish(now, trace, &mixed, Some(outcome))
+        course.fidelity = now.fidelity;
+        self.finish(now, trace, course, &mixed, Some(outcome))
     }
 
     /// Whether a step depends on the outcome of another one.
@@ -150,11 +163,12 @@ impl Solver<'_, '_> {
         (self.problem.report)(progress);
     }
 
-    /// The iterate an earlier fit ended with. Its objective is that of other options: unknown.
+    /// The iterate an earlier fit ended with.
     fn resume(
         &mut self,
         similarity: &Similarity,
         embedding: Option<&Matrix>,
+        fidelity: f64,
         weights: &[f64],
         mixed: &Mixed,
     ) -> Result<Option<Iterate>> {
@@ -164,10 +178,18 @@ impl Solver<'_, '_> {
             self.seconds.embedding,
             self.embedding_step(&similarity, (Kind::Model, WHILE_MOVING), warm.as_ref(), mixed)
         );
-        let objective = f64::INFINITY;
+        let Some(embedding) = step? else { return Ok(None) };
+        let norm2: f64 =
+            similarity.columns().iter().flat_map(|c| c.iter()).map(|(_, v)| v * v).sum();
+        let objective = self.objective(fidelity, norm2, &embedding);
         let gap = f64::INFINITY;
         let weights = weights.to_vec();
-        Ok(step?.map(|embedding| Iterate { similarity, weights, embedding, objective, gap }))
+        Ok(Some(Iterate { similarity, weights, embedding, fidelity, objective, gap }))
+    }
+
+    fn objective(&self, fidelity: f64, norm2: f64, embedding: &Embedding) -> f64 {
+        let Options { alpha, beta, .. } = self.problem.options;
+        fidelity + alpha * norm2 + beta * embedding.value
     }
 
     /// One outer iteration from `before`, or the start: Z, then w and K_w, then P. Also returns
@@ -208,15 +230,14 @@ impl Solver<'_, '_> {
         );
         let Some(embedding) = step? else { return Ok(None) };
 
-        let objective = fidelity
-            + self.problem.options.alpha * update.norm2
-            + self.problem.options.beta * embedding.value;
+        let objective = self.objective(fidelity, update.norm2, &embedding);
         // Relative to the off-diagonal part, the only one that reaches L: at small α the
         // diagonal is nearly all of Z and would hide any change.
         let size2 = update.off_diagonal2.max(1e-24 * update.norm2);
         let change = (update.change2 / size2).sqrt();
         let weights = weights.clone();
-        Ok(Some((Iterate { similarity, weights, embedding, objective, gap }, change)))
+        let next = Iterate { similarity, weights, embedding, fidelity, objective, gap };
+        Ok(Some((next, change)))
     }
 
     fn mix(&self, weights: &[f64], mixed: &mut Mixed) -> Result<()> {
@@ -277,6 +298,7 @@ impl Solver<'_, '_> {
                 residual: 0.0,
                 basis: None,
             },
+            fidelity: f64::INFINITY,
             objective: self.problem.options.alpha * n as f64,
             gap: f64::INFINITY,
         })
@@ -287,10 +309,11 @@ impl Solver<'_, '_> {
         mut self,
         last: Iterate,
         trace: Vec<f64>,
+        course: Course,
         mixed: &Mixed,
         outcome: Option<Outcome>,
     ) -> Result<Fit> {
-        let Iterate { similarity, weights, mut embedding, objective, gap } = last;
+        let Iterate { similarity, weights, mut embedding, objective, gap, .. } = last;
         let kind = match self.problem.options.embedding {
             options::Embedding::Model => Kind::Model,
             options::Embedding::Normalized => Kind::Normalized,
@@ -321,6 +344,7 @@ impl Solver<'_, '_> {
             components: Some(embedding.components),
             embedding: Some(embedding.vectors),
             trace,
+            course,
             ..Fit::new(labels, objective, outcome, self.seconds)
         })
     }
