@@ -13,26 +13,27 @@ pub(crate) const LANES: usize = 8;
 /// to pulp is shorter, but a closure that is not inlined falls back to the baseline: seen here
 /// with all but the smallest.)
 macro_rules! vectorized {
-    ($(#[$doc:meta])* fn $name:ident<$life:lifetime>($($arg:ident: $type:ty),+) -> $out:ty $body:block) => {
+    ($(#[$doc:meta])* $vis:vis fn $name:ident<$life:lifetime>($($arg:ident: $type:ty),+) -> $out:ty $body:block) => {
         $(#[$doc])*
-        pub(crate) fn $name<$life>($($arg: $type),+) -> $out {
+        $vis fn $name<$life>($($arg: $type),+) -> $out {
             struct Call<$life> { $($arg: $type),+ }
-            impl<$life> WithSimd for Call<$life> {
+            impl<$life> pulp::WithSimd for Call<$life> {
                 type Output = $out;
                 #[inline(always)]
-                fn with_simd<S: Simd>(self, _: S) -> $out {
+                fn with_simd<S: pulp::Simd>(self, _: S) -> $out {
                     let Self { $($arg),+ } = self;
                     $body
                 }
             }
-            Arch::new().dispatch(Call { $($arg),+ })
+            pulp::Arch::new().dispatch(Call { $($arg),+ })
         }
     };
 }
+pub(crate) use vectorized;
 
 vectorized! {
     /// xᵀy.
-    fn dot<'a>(x: &'a [f64], y: &'a [f64]) -> f64 {
+    pub(crate) fn dot<'a>(x: &'a [f64], y: &'a [f64]) -> f64 {
         let mut lanes = [0.0; LANES];
         let ((xs, rest), (ys, other)) = (x.as_chunks::<LANES>(), y[..x.len()].as_chunks::<LANES>());
         let ys = &ys[..xs.len()];
@@ -54,7 +55,7 @@ vectorized! {
 
 vectorized! {
     /// Σ x.
-    fn sum<'a>(x: &'a [f64]) -> f64 {
+    pub(crate) fn sum<'a>(x: &'a [f64]) -> f64 {
         let mut lanes = [0.0; LANES];
         let xs = x.chunks_exact(LANES);
         let rest = xs.remainder();
@@ -76,7 +77,7 @@ vectorized! {
 
 vectorized! {
     /// The smallest entry; +∞ for none. NaN is not looked for.
-    fn min<'a>(x: &'a [f64]) -> f64 {
+    pub(crate) fn min<'a>(x: &'a [f64]) -> f64 {
         let mut lanes = [f64::INFINITY; LANES];
         let xs = x.chunks_exact(LANES);
         let rest = xs.remainder();
@@ -95,7 +96,7 @@ vectorized! {
 
 vectorized! {
     /// The largest absolute entry; 0 for none. NaN is not looked for.
-    fn max_abs<'a>(x: &'a [f64]) -> f64 {
+    pub(crate) fn max_abs<'a>(x: &'a [f64]) -> f64 {
         let mut lanes = [0.0f64; LANES];
         let xs = x.chunks_exact(LANES);
         let rest = xs.remainder();
@@ -114,8 +115,62 @@ vectorized! {
 }
 
 vectorized! {
+    /// How far a point with non-negative entries can go along `direction` before one of them turns
+    /// negative; +∞ if none does.
+    pub(crate) fn longest_step<'a>(point: &'a [f64], direction: &'a [f64]) -> f64 {
+        let mut lanes = [f64::INFINITY; LANES];
+        let (points, rest) = point.as_chunks::<LANES>();
+        let (directions, other) = direction[..point.len()].as_chunks::<LANES>();
+        let directions = &directions[..points.len()];
+        for i in 0..points.len() {
+            for k in 0..LANES {
+                let ratio = -points[i][k] / directions[i][k];
+                let ratio = if directions[i][k] < 0.0 { ratio } else { f64::INFINITY };
+                lanes[k] = if ratio < lanes[k] { ratio } else { lanes[k] };
+            }
+        }
+        let mut least = f64::INFINITY;
+        for lane in lanes {
+            least = if lane < least { lane } else { least };
+        }
+        for i in 0..rest.len() {
+            if other[i] < 0.0 && -rest[i] / other[i] < least {
+                least = -rest[i] / other[i];
+            }
+        }
+        least
+    }
+}
+
+vectorized! {
+    /// The sum of x and the number of entries where `mask` is positive.
+    pub(crate) fn sum_where_positive<'a>(x: &'a [f64], mask: &'a [f64]) -> (f64, usize) {
+        let (mut lanes, mut counts) = ([0.0; LANES], [0.0; LANES]);
+        let (xs, rest) = x.as_chunks::<LANES>();
+        let (masks, other) = mask[..x.len()].as_chunks::<LANES>();
+        let masks = &masks[..xs.len()];
+        for i in 0..xs.len() {
+            for k in 0..LANES {
+                lanes[k] += if masks[i][k] > 0.0 { xs[i][k] } else { 0.0 };
+                counts[k] += if masks[i][k] > 0.0 { 1.0 } else { 0.0 };
+            }
+        }
+        let (mut sum, mut count) = (0.0, 0.0);
+        for k in 0..LANES {
+            sum += lanes[k];
+            count += counts[k];
+        }
+        for i in 0..rest.len() {
+            sum += if other[i] > 0.0 { rest[i] } else { 0.0 };
+            count += if other[i] > 0.0 { 1.0 } else { 0.0 };
+        }
+        (sum, count as usize)
+    }
+}
+
+vectorized! {
     /// y += a x.
-    fn axpy<'a>(a: f64, x: &'a [f64], y: &'a mut [f64]) -> () {
+    pub(crate) fn axpy<'a>(a: f64, x: &'a [f64], y: &'a mut [f64]) -> () {
         for (y, x) in y.iter_mut().zip(x) {
             *y += a * x;
         }
@@ -125,7 +180,7 @@ vectorized! {
 vectorized! {
     /// y += Σ a·(rows from `from` on of column j) over the terms (a, j) of a matrix of `rows` rows.
     /// Columns are taken four at a time so that y is read and written less often.
-    fn axpy_columns<'a>(
+    pub(crate) fn axpy_columns<'a>(
         terms: &'a [(f64, usize)],
         matrix: &'a [f64],
         rows: usize,
@@ -284,7 +339,7 @@ pub(crate) fn substitute(
 
 vectorized! {
     /// Backward substitution; see `similarity::factor`.
-    fn substitute_back<'a>(
+    pub(crate) fn substitute_back<'a>(
         rows: &'a [f64],
         starts: &'a [usize],
         inverse_diagonal: &'a [f64],
@@ -306,7 +361,7 @@ vectorized! {
     /// y = exp(−x/scale) for x ≥ 0, to a few units of the last place; what is below the smallest
     /// normal number becomes 0. (A call of the system's exp for each entry takes four times as
     /// long.)
-    fn exp_of_negative<'a>(x: &'a [f64], scale: f64, y: &'a mut [f64]) -> () {
+    pub(crate) fn exp_of_negative<'a>(x: &'a [f64], scale: f64, y: &'a mut [f64]) -> () {
         // exp(v) = 2^k exp(r) with |r| ≤ ln 2 / 2; ln 2 in two parts, the first with few digits.
         const LN2_HIGH: f64 = 6.931_471_803_691_238e-1;
         const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
@@ -337,7 +392,7 @@ vectorized! {
 
 vectorized! {
     /// y += a max(x, 0).
-    fn axpy_positive<'a>(a: f64, x: &'a [f64], y: &'a mut [f64]) -> () {
+    pub(crate) fn axpy_positive<'a>(a: f64, x: &'a [f64], y: &'a mut [f64]) -> () {
         for (y, &x) in y.iter_mut().zip(x) {
             *y += a * if x > 0.0 { x } else { 0.0 };
         }
@@ -346,7 +401,7 @@ vectorized! {
 
 vectorized! {
     /// y += a Σ v·(row j of x) over the entries (j, v), rows of x as long as y.
-    fn gather<'a>(entries: &'a [(u32, f64)], a: f64, x: &'a [f64], y: &'a mut [f64]) -> () {
+    pub(crate) fn gather<'a>(entries: &'a [(u32, f64)], a: f64, x: &'a [f64], y: &'a mut [f64]) -> () {
         let width = y.len();
         for entry in entries {
             let row = &x[entry.0 as usize * width..][..width];

@@ -13,7 +13,7 @@ use super::product::Product;
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::monitor::Monitor;
-use crate::vector;
+use crate::vector::{self, vectorized};
 
 /// Steps after which a column is left as it is, its gap reported: never seen to happen.
 const MOST_STEPS: usize = 20_000;
@@ -287,12 +287,7 @@ impl Walker {
             vector::axpy(keep, last.direction, packed);
         }
         stay_level(packed, z);
-        let mut allowed = f64::INFINITY;
-        for (d, z) in packed.iter().zip(z) {
-            if *d < 0.0 && -z / d < allowed {
-                allowed = -z / d;
-            }
-        }
+        let allowed = vector::longest_step(z, packed);
         self.in_face = allowed >= 1.0;
         // Every now and then where the model leads nowhere.
         let trapped = self.since_best >= 3 && self.steps.is_multiple_of(4);
@@ -333,23 +328,14 @@ impl Walker {
             });
         }
         let wanted = if curvature > 0.0 { -slope / curvature } else { f64::INFINITY };
-        let mut allowed = f64::INFINITY;
-        for (z, d) in z.iter().zip(direction) {
-            if *d < 0.0 && -z / d < allowed {
-                allowed = -z / d;
-            }
-        }
+        let allowed = vector::longest_step(z, direction);
         let step = wanted.min(allowed);
         if !step.is_finite() {
             return Ok(());
         }
         self.spectral = if curvature > 0.0 { length2 / curvature } else { self.spectral };
         let blocked = wanted > allowed;
-        for (z, d) in z.iter_mut().zip(direction) {
-            // What reaches the boundary is put there exactly.
-            let hits = blocked && *d < 0.0 && -*z / d <= allowed;
-            *z = if hits { 0.0 } else { (*z + step * d).max(0.0) };
-        }
+        move_within(step, direction, blocked, z);
         vector::axpy(step, response, gradient);
         if self.in_face && !blocked {
             self.conjugate_curvature = curvature;
@@ -358,11 +344,24 @@ impl Walker {
     }
 }
 
+vectorized! {
+    /// z += step·direction; what reaches the boundary is put there exactly. If the step is the longest
+    /// that is allowed, some entry does.
+    fn move_within<'a>(step: f64, direction: &'a [f64], longest: bool, z: &'a mut [f64]) -> () {
+        for (z, &d) in z.iter_mut().zip(direction) {
+            let moved = *z + step * d;
+            let hits = moved < 0.0 || longest && d < 0.0 && -*z / d <= step;
+            *z = if hits { 0.0 } else { moved };
+        }
+    }
+}
+
 /// Takes what rounding has left of the sum of a direction from the entry that feels it least: a
 /// point that moves along it keeps its sum.
 fn stay_level(direction: &mut [f64], z: &[f64]) {
-    let largest = (0..z.len()).max_by(|&a, &b| z[a].total_cmp(&z[b]));
-    if let Some(largest) = largest {
+    // No entry of z is negative.
+    let top = vector::max_abs(z);
+    if let Some(largest) = z.iter().position(|&value| value == top) {
         direction[largest] -= vector::sum(direction);
     }
 }

@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::memory;
 use crate::solver::eigen::{Block, decompose};
-use crate::vector;
+use crate::vector::{self, LANES, vectorized};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;
 use faer::linalg::matmul::matmul;
@@ -112,7 +112,8 @@ pub(super) fn apply(kernel: &Matrix, x: &Block) -> Result<Block> {
 /// A support with its C, kept up to date: minimises the model of the objective in which the
 /// kernel is its leading part.
 pub(super) struct Face {
-    free: Vec<bool>,
+    /// 1 for each sample of the support, 0 for the others, and how many there are.
+    free: Vec<f64>,
     count: usize,
     /// C, its factor, and the sum of the rows of G in the support.
     gram: Vec<f64>,
@@ -133,6 +134,8 @@ pub(super) struct Workspace {
     terms: Vec<(f64, usize)>,
     /// Rows of G.
     rows: Vec<f64>,
+    /// 1 for each sample that is to be in the support, 0 for the others.
+    wanted: Vec<f64>,
 }
 
 impl Workspace {
@@ -142,6 +145,7 @@ impl Workspace {
             image: memory::filled(samples, 0.0, "preconditioner")?,
             terms: memory::with_capacity(leading.rank(), "preconditioner")?,
             rows: memory::with_capacity(samples * leading.rank(), "preconditioner")?,
+            wanted: memory::filled(samples, 0.0, "preconditioner")?,
         })
     }
 }
@@ -155,7 +159,7 @@ impl Face {
             llt::factor::cholesky_in_place_scratch::<f64>(rank, Par::Seq, Spec::default())
                 .or(llt::solve::solve_in_place_scratch::<f64>(rank, 1, Par::Seq));
         Ok(Self {
-            free: memory::filled(samples, false, "preconditioner")?,
+            free: memory::filled(samples, 0.0, "preconditioner")?,
             count: 0,
             gram,
             factor: memory::filled(rank * rank, 0.0, "preconditioner")?,
@@ -178,44 +182,27 @@ impl Face {
         direction: &mut [f64],
         work: &mut Workspace,
     ) -> bool {
-        let (mut sum, mut positive) = (0.0, 0usize);
-        for (z, g) in z.iter().zip(gradient) {
-            if *z > 0.0 {
-                sum += g;
-                positive += 1;
-            }
-        }
+        let (sum, positive) = vector::sum_where_positive(gradient, z);
         let level = sum / positive as f64;
-        let mut same = !self.choose(leading, work, |i, _| z[i] > 0.0 || gradient[i] < level);
+        want_downhill(z, gradient, level, &mut work.wanted);
+        let mut same = !self.choose(leading, work);
         for _ in 0..MOST_ROUNDS {
             let mut kappa = 0.0;
             for _ in 0..MOST_PURGES {
                 kappa = self.solve_model(leading, z, gradient, level, work);
                 let (top, scale) = (kappa + level, 1.0 / leading.shift);
-                let mut least: f64 = 0.0;
-                let slopes = gradient.iter().zip(&work.image);
-                for ((d, z), (free, (g, image))) in
-                    direction.iter_mut().zip(z).zip(self.free.iter().zip(slopes))
-                {
-                    let inside = (top - g - image) * scale;
-                    *d = if *free { inside } else { -z };
-                    least = least.min(z + *d);
-                }
+                let inside = Inside { gradient, image: &work.image, top, scale };
+                let least = place(&self.free, z, inside, direction, &mut work.wanted);
                 if least >= 0.0 {
                     break;
                 }
                 same = false;
-                self.choose(leading, work, |i, free| free && z[i] + direction[i] >= 0.0);
+                self.choose(leading, work);
             }
-            // The model's gradient, which is κ on the support.
-            let margin = 1e-12 * leading.shift;
-            let asks = |i: usize, image: f64| {
-                gradient[i] - level - leading.shift * z[i] + image < kappa - margin
-            };
-            let image = std::mem::take(&mut work.image);
-            let changed = self.choose(leading, work, |i, free| free || asks(i, image[i]));
-            work.image = image;
-            if !changed {
+            let highest = kappa + level - 1e-12 * leading.shift;
+            let outside = Outside { gradient, image: &work.image, shift: leading.shift, highest };
+            want_back(&self.free, z, outside, &mut work.wanted);
+            if !self.choose(leading, work) {
                 break;
             }
             same = false;
@@ -223,33 +210,21 @@ impl Face {
         same
     }
 
-    /// Puts the samples that are `wanted`, which is told whether they are in it, into the support
-    /// and the others out of it; returns whether that is a change.
-    fn choose(
-        &mut self,
-        leading: &Leading,
-        work: &mut Workspace,
-        wanted: impl Fn(usize, bool) -> bool,
-    ) -> bool {
+    /// Puts the samples that are wanted into the support and the others out of it; returns whether
+    /// that is a change.
+    fn choose(&mut self, leading: &Leading, work: &mut Workspace) -> bool {
         let rank = leading.rank();
-        let (mut changes, mut count) = (0, 0);
-        for (i, free) in self.free.iter().enumerate() {
-            let wanted = wanted(i, *free);
-            changes += usize::from(wanted != *free);
-            count += usize::from(wanted);
-        }
+        let (changes, count) = compare(&work.wanted, &self.free);
         if changes == 0 {
             return false;
         }
         self.count = count;
         if changes > count / 4 {
             // One product is faster than as many updates.
+            self.free.copy_from_slice(&work.wanted);
             work.rows.clear();
-            for i in 0..self.free.len() {
-                self.free[i] = wanted(i, self.free[i]);
-                if self.free[i] {
-                    work.rows.extend_from_slice(leading.row(i));
-                }
+            for (i, _) in self.free.iter().enumerate().filter(|(_, free)| **free > 0.0) {
+                work.rows.extend_from_slice(leading.row(i));
             }
             let rows = MatRef::from_column_major_slice(&work.rows, rank, count);
             let gram = MatMut::from_column_major_slice_mut(&mut self.gram, rank, rank);
@@ -261,10 +236,10 @@ impl Face {
                 .for_each(|row| vector::axpy(1.0, row, &mut self.sums));
         } else {
             for i in 0..self.free.len() {
-                let free = wanted(i, self.free[i]);
-                if free != self.free[i] {
-                    self.free[i] = free;
-                    self.update(leading.row(i), if free { 1.0 } else { -1.0 });
+                let change = work.wanted[i] - self.free[i];
+                if change != 0.0 {
+                    self.free[i] = work.wanted[i];
+                    self.update(leading.row(i), change);
                 }
             }
         }
@@ -307,16 +282,7 @@ impl Face {
         work: &mut Workspace,
     ) -> f64 {
         let (rank, shift) = (leading.rank(), leading.shift);
-        let (mut total, mut missing) = (0.0, 0.0);
-        for i in 0..z.len() {
-            work.slope[i] = if self.free[i] {
-                total += gradient[i] - level;
-                gradient[i] - level
-            } else {
-                missing += z[i];
-                shift * z[i]
-            };
-        }
+        let (total, missing) = slopes(&self.free, z, gradient, (level, shift), &mut work.slope);
         for k in 0..rank {
             self.first[k] = -vector::dot(leading.columns.col(k), &work.slope);
         }
@@ -338,5 +304,135 @@ impl Face {
         let columns = leading.columns.values();
         vector::axpy_columns(&work.terms, columns, z.len(), 0, &mut work.image);
         kappa
+    }
+}
+
+/// What d is made of on the support: (top − gradient − image)·scale.
+#[derive(Clone, Copy)]
+struct Inside<'c> {
+    gradient: &'c [f64],
+    image: &'c [f64],
+    top: f64,
+    scale: f64,
+}
+
+/// The model's gradient where d = −z: gradient − shift·z + image. It is `highest` on the support, but
+/// for rounding.
+#[derive(Clone, Copy)]
+struct Outside<'c> {
+    gradient: &'c [f64],
+    image: &'c [f64],
+    shift: f64,
+    highest: f64,
+}
+
+vectorized! {
+    /// Wants what is positive, or lower than the level.
+    fn want_downhill<'a>(z: &'a [f64], gradient: &'a [f64], level: f64, wanted: &'a mut [f64]) -> () {
+        let (z, gradient) = (&z[..wanted.len()], &gradient[..wanted.len()]);
+        for i in 0..wanted.len() {
+            wanted[i] = if (z[i] > 0.0) | (gradient[i] < level) { 1.0 } else { 0.0 };
+        }
+    }
+}
+
+vectorized! {
+    /// Writes d, and wants those of the support that it leaves non-negative; returns the least z + d.
+    fn place<'a>(
+        free: &'a [f64],
+        z: &'a [f64],
+        inside: Inside<'a>,
+        direction: &'a mut [f64],
+        wanted: &'a mut [f64]
+    ) -> f64 {
+        let n = direction.len();
+        let (free, z, wanted) = (&free[..n], &z[..n], &mut wanted[..n]);
+        let (gradient, image) = (&inside.gradient[..n], &inside.image[..n]);
+        for i in 0..n {
+            let value = (inside.top - gradient[i] - image[i]) * inside.scale;
+            direction[i] = if free[i] > 0.0 { value } else { -z[i] };
+            wanted[i] = if (free[i] > 0.0) & (z[i] + direction[i] >= 0.0) { 1.0 } else { 0.0 };
+        }
+        let mut least: f64 = 0.0;
+        for i in 0..n {
+            let value = z[i] + direction[i];
+            least = if value < least { value } else { least };
+        }
+        least
+    }
+}
+
+vectorized! {
+    /// Wants the support, and what the model's gradient asks for.
+    fn want_back<'a>(
+        free: &'a [f64],
+        z: &'a [f64],
+        outside: Outside<'a>,
+        wanted: &'a mut [f64]
+    ) -> () {
+        let n = wanted.len();
+        let (free, z) = (&free[..n], &z[..n]);
+        let (gradient, image) = (&outside.gradient[..n], &outside.image[..n]);
+        for i in 0..n {
+            let slope = gradient[i] - outside.shift * z[i] + image[i];
+            wanted[i] = if (free[i] > 0.0) | (slope < outside.highest) { 1.0 } else { 0.0 };
+        }
+    }
+}
+
+vectorized! {
+    /// In how many entries the two differ, and how many are wanted.
+    fn compare<'a>(wanted: &'a [f64], free: &'a [f64]) -> (usize, usize) {
+        let (mut changes, mut count) = ([0.0; LANES], [0.0; LANES]);
+        let (wants, rest) = wanted.as_chunks::<LANES>();
+        let (frees, other) = free[..wanted.len()].as_chunks::<LANES>();
+        let frees = &frees[..wants.len()];
+        for i in 0..wants.len() {
+            for k in 0..LANES {
+                changes[k] += (wants[i][k] - frees[i][k]).abs();
+                count[k] += wants[i][k];
+            }
+        }
+        for i in 0..rest.len() {
+            changes[i] += (rest[i] - other[i]).abs();
+            count[i] += rest[i];
+        }
+        (changes.iter().sum::<f64>() as usize, count.iter().sum::<f64>() as usize)
+    }
+}
+
+vectorized! {
+    /// Writes the gradient above the level on the support and shift·z outside of it; returns the sum of
+    /// the former, and that of z outside.
+    fn slopes<'a>(
+        free: &'a [f64],
+        z: &'a [f64],
+        gradient: &'a [f64],
+        level_and_shift: (f64, f64),
+        slope: &'a mut [f64]
+    ) -> (f64, f64) {
+        let (level, shift) = level_and_shift;
+        let n = slope.len();
+        let (free, z, gradient) = (&free[..n], &z[..n], &gradient[..n]);
+        let (mut total, mut missing) = ([0.0; LANES], [0.0; LANES]);
+        let whole = n - n % LANES;
+        for start in (0..whole).step_by(LANES) {
+            for k in 0..LANES {
+                let i = start + k;
+                let inside = free[i] > 0.0;
+                let above = gradient[i] - level;
+                slope[i] = if inside { above } else { shift * z[i] };
+                total[k] += if inside { above } else { 0.0 };
+                missing[k] += if inside { 0.0 } else { z[i] };
+            }
+        }
+        for i in whole..n {
+            let inside = free[i] > 0.0;
+            let above = gradient[i] - level;
+            slope[i] = if inside { above } else { shift * z[i] };
+            total[0] += if inside { above } else { 0.0 };
+            missing[0] += if inside { 0.0 } else { z[i] };
+        }
+        (total.iter().sum(), missing.iter().sum())
     }
 }
