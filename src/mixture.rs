@@ -166,6 +166,7 @@ impl<'k, 'a> Mixture<'k, 'a> {
     ) -> Result<Option<Vec<f64>>> {
         let n = self.samples;
         let residual = Residual::new(similarity)?;
+        let symmetric = self.kernels.iter().all(Kernel::is_exactly_symmetric);
         let blocks = n.div_ceil(BLOCK);
         let partial: Vec<Result<(Vec<f64>, f64)>> = (0..blocks)
             .into_par_iter()
@@ -176,7 +177,7 @@ impl<'k, 'a> Mixture<'k, 'a> {
                 let first = block * BLOCK;
                 let width = BLOCK.min(n - first);
                 let mut panel = memory::filled(n * width, 0.0, "residual product")?;
-                residual.product_columns(first, n, &mut panel);
+                residual.product_columns(first, symmetric, &mut panel);
                 let trace = (0..width).map(|j| panel[first + j + j * n]).sum();
                 let inner = |kernel: &Kernel<'_>| -> f64 {
                     let column = |(j, m): (usize, &[f64])| {
@@ -261,17 +262,21 @@ impl Residual {
         Ok(Self::Sparse { columns, rows })
     }
 
-    /// Writes the columns of YYᵀ from `first` on into `panel`, which is zero.
-    fn product_columns(&self, first: usize, samples: usize, panel: &mut [f64]) {
+    /// Writes the columns of YYᵀ from `first` on into `panel`, which is zero. Where the lower triangle
+    /// is enough, a dense product leaves out most of the rest; a sparse one would not gain by it.
+    fn product_columns(&self, first: usize, lower: bool, panel: &mut [f64]) {
         match self {
             Self::Dense(y) => {
-                let width = panel.len() / samples;
+                let (n, width) = (y.rows(), panel.len() / y.rows());
+                let top = if lower { first } else { 0 };
                 let rows = y.view().subrows(first, width);
-                let out = MatMut::from_column_major_slice_mut(panel, samples, width);
-                matmul(out, Accum::Replace, y.view(), rows.transpose(), 1.0, Par::Seq);
+                let below = y.view().subrows(top, n - top);
+                let out = MatMut::from_column_major_slice_mut(panel, n, width);
+                let out = out.subrows_mut(top, n - top);
+                matmul(out, Accum::Replace, below, rows.transpose(), 1.0, Par::Seq);
             }
             Self::Sparse { columns, rows } => {
-                for (j, out) in panel.chunks_exact_mut(samples).enumerate() {
+                for (j, out) in panel.chunks_exact_mut(columns.lines()).enumerate() {
                     for &(column, factor) in rows.line(first + j) {
                         for &(i, value) in columns.line(column as usize) {
                             out[i as usize] += factor * value;

@@ -54,10 +54,18 @@ impl Column {
 
     /// The entry of row `row`.
     pub fn entry(&self, row: usize) -> f64 {
-        if self.rows.is_empty() {
-            return self.values.get(row).copied().unwrap_or(0.0);
-        }
-        self.rows.binary_search(&(row as u32)).map_or(0.0, |k| self.values[k])
+        self.span(row, row + 1).map(|(_, value)| value).sum()
+    }
+
+    /// The stored entries of the rows from `first` up to `end`, as (row, value), rows rising.
+    pub(crate) fn span(&self, first: usize, end: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let dense = self.rows.is_empty() && !self.values.is_empty();
+        let place = |row: usize| match dense {
+            true => row,
+            false => self.rows.partition_point(|&stored| (stored as usize) < row),
+        };
+        let places = place(first)..place(end);
+        places.map(move |k| (if dense { k } else { self.rows[k] as usize }, self.values[k]))
     }
 
     /// Number of nonzero entries.

@@ -3,7 +3,7 @@
 
 use super::eigen::{Block, Operator};
 use crate::error::Result;
-use crate::matrix::{Compressed, Matrix, Similarity};
+use crate::matrix::{Column, Compressed, Matrix, Similarity};
 use crate::memory;
 use crate::vector;
 use faer::linalg::matmul::matmul;
@@ -34,7 +34,7 @@ impl Graph {
         let weights = if nnz as f64 > DENSE_SHARE * n as f64 * n as f64 {
             Weights::Dense(dense_weights(similarity)?)
         } else {
-            Weights::Sparse(sparse_weights(similarity, nnz)?)
+            Weights::Sparse(sparse_weights(similarity)?)
         };
         Self::of_weights(weights)
     }
@@ -135,48 +135,69 @@ fn dense_weights(similarity: &Similarity) -> Result<Matrix> {
     let n = similarity.samples();
     let mut weights = Matrix::zeros(n, n, "graph")?;
     let columns = similarity.columns();
-    weights.values_mut().par_chunks_mut(n).enumerate().for_each(|(j, out)| {
-        columns[j].scatter(out);
-        for (i, value) in out.iter_mut().enumerate() {
-            *value = if i == j { 0.0 } else { 0.5 * (*value + columns[i].entry(j)) };
+    weights.values_mut().par_chunks_mut(BLOCK * n).enumerate().for_each(|(block, panel)| {
+        let first = block * BLOCK;
+        let end = first + panel.len() / n;
+        for (out, column) in panel.chunks_exact_mut(n).zip(&columns[first..]) {
+            column.scatter(out);
         }
+        // All columns of the panel are written at the same row: a few lines of the cache.
+        for (row, column) in columns.iter().enumerate() {
+            column.span(first, end).for_each(|(j, value)| panel[(j - first) * n + row] += value);
+        }
+        panel.iter_mut().for_each(|value| *value *= 0.5);
+        (first..end).for_each(|j| panel[(j - first) * n + j] = 0.0);
     });
     Ok(weights)
 }
 
-fn sparse_weights(similarity: &Similarity, nnz: usize) -> Result<Compressed> {
+fn sparse_weights(similarity: &Similarity) -> Result<Compressed> {
     let n = similarity.samples();
-    let mut starts = memory::with_capacity(n + 1, "graph")?;
-    let mut entries = memory::with_capacity(nnz, "graph")?;
-    starts.push(0);
+    // The transpose of Z; then each of its lines is merged with the column of Z.
+    let mut starts = memory::filled(n + 1, 0, "graph")?;
+    for column in similarity.columns() {
+        column.iter().for_each(|(row, _)| starts[row + 1] += 1);
+    }
+    (0..n).for_each(|k| starts[k + 1] += starts[k]);
+    let mut next = memory::with_capacity(n, "graph")?;
+    next.extend_from_slice(&starts[..n]);
+    let mut entries = memory::filled(starts[n], (0, 0.0), "graph")?;
     for (j, column) in similarity.columns().iter().enumerate() {
-        let off = column.iter().filter(|&(row, _)| row != j);
-        entries.extend(off.map(|(row, value)| (row as u32, 0.5 * value)));
-        starts.push(entries.len());
-    }
-    let columns = Compressed::new(starts, entries);
-    let rows = columns.transpose()?;
-    let mut starts = memory::with_capacity(n + 1, "graph")?;
-    let mut entries = memory::with_capacity(2 * nnz, "graph")?;
-    starts.push(0);
-    for k in 0..n {
-        // Both lines rise, so one pass merges them.
-        let (mut a, mut b) = (columns.line(k), rows.line(k));
-        while let (Some(&x), Some(&y)) = (a.first(), b.first()) {
-            entries.push(match x.0.cmp(&y.0) {
-                std::cmp::Ordering::Less => x,
-                std::cmp::Ordering::Greater => y,
-                std::cmp::Ordering::Equal => (x.0, x.1 + y.1),
-            });
-            a = if x.0 <= y.0 { &a[1..] } else { a };
-            b = if y.0 <= x.0 { &b[1..] } else { b };
+        for (row, value) in column.iter() {
+            entries[next[row]] = (j as u32, value);
+            next[row] += 1;
         }
-        entries.extend_from_slice(a);
-        entries.extend_from_slice(b);
-        starts.push(entries.len());
     }
-    entries.shrink_to_fit();
+    let transposed = Compressed::new(starts, entries);
+
+    let mut starts = memory::with_capacity(n + 1, "graph")?;
+    starts.push(0);
+    let mut total = 0;
+    for (k, column) in similarity.columns().iter().enumerate() {
+        merge(k, column, transposed.line(k), |_, _| total += 1);
+        starts.push(total);
+    }
+    let mut entries = memory::with_capacity(total, "graph")?;
+    for (k, column) in similarity.columns().iter().enumerate() {
+        merge(k, column, transposed.line(k), |row, sum| entries.push((row, 0.5 * sum)));
+    }
     Ok(Compressed::new(starts, entries))
+}
+
+/// Tells `found` the rows, rising, that a column of Z or the same line of its transpose has, but for
+/// the diagonal, and the sum of both entries.
+fn merge(own: usize, column: &Column, line: &[(u32, f64)], mut found: impl FnMut(u32, f64)) {
+    let own = own as u32;
+    let mut line = line.iter().copied().filter(|entry| entry.0 != own).peekable();
+    let column = column.iter().map(|(row, value)| (row as u32, value));
+    for (row, value) in column.filter(|entry| entry.0 != own) {
+        while let Some((earlier, other)) = line.next_if(|entry| entry.0 < row) {
+            found(earlier, other);
+        }
+        let other = line.next_if(|entry| entry.0 == row).map_or(0.0, |entry| entry.1);
+        found(row, value + other);
+    }
+    line.for_each(|(row, other)| found(row, other));
 }
 
 /// A Laplacian of the graph: L = D − S, or I − D^(−1/2) S D^(−1/2).
