@@ -621,6 +621,31 @@ fn a_warm_start_ends_where_a_cold_one_does_on_clear_data() {
     assert!(warm.trace.windows(2).all(|pair| pair[1] <= pair[0]));
 }
 
+/// Enough samples for the iteration of the P-step; a warm fit may make fewer iterations, but has to
+/// arrive at the same Z within a few times the tolerance.
+#[test]
+fn a_path_of_warm_starts_stays_with_the_cold_fits() {
+    let kernels = clouds(600);
+    let mut warm = model(&kernels, 3, &[("warm_start", "1"), ("alpha", "0.05")]);
+    for beta in ["1e-5", "2e-5", "1e-4", "1e-3", "1e-2"] {
+        set(&mut warm, &[("beta", beta)]);
+        let warm = warm.fit(&Control::default(), None).unwrap();
+        let cold = fit(&kernels, 3, &[("alpha", "0.05"), ("beta", beta)]);
+        let (mut change2, mut size2) = (0.0, 0.0);
+        let columns = |fit: &Fit| fit.similarity.clone().unwrap();
+        let (found, expected) = (columns(warm), columns(&cold));
+        for (found, expected) in found.columns().iter().zip(expected.columns()) {
+            for i in 0..600 {
+                change2 += (found.entry(i) - expected.entry(i)).powi(2);
+                size2 += expected.entry(i).powi(2);
+            }
+        }
+        let change = (change2 / size2).sqrt();
+        assert!(change <= 5e-5, "beta {beta}: {change}");
+        assert_eq!(warm.labels, cold.labels);
+    }
+}
+
 /// Theorem 2 of the paper: as α grows, with a graph of exactly c parts, SCSK becomes kernel
 /// k-means. Z is then uniform within the parts, and its corollary: K·Z holds the cluster means,
 /// so that the clusters are a stationary point of kernel k-means.
