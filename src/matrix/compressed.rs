@@ -29,21 +29,30 @@ impl Compressed {
 
     /// The same matrix with columns and rows exchanged; positions rise in each line.
     pub(crate) fn transpose(&self) -> Result<Self> {
-        let n = self.lines();
+        let line = |k: usize| self.line(k).iter().map(|&(i, value)| (i as usize, value));
+        Self::transposed(self.lines(), line)
+    }
+
+    /// The matrix whose lines, with columns and rows exchanged, are these as (position, value).
+    pub(crate) fn transposed<I>(lines: usize, line: impl Fn(usize) -> I) -> Result<Self>
+    where
+        I: Iterator<Item = (usize, f64)>,
+    {
+        let n = lines;
         let mut starts = memory::filled(n + 1, 0, "transposed sparse matrix")?;
-        for &(position, _) in &self.entries {
-            starts[position as usize + 1] += 1;
+        for k in 0..n {
+            line(k).for_each(|(position, _)| starts[position + 1] += 1);
         }
         for k in 0..n {
             starts[k + 1] += starts[k];
         }
         let mut next = memory::with_capacity(n, "transposed sparse matrix")?;
         next.extend_from_slice(&starts[..n]);
-        let mut entries = memory::filled(self.entries.len(), (0, 0.0), "transposed sparse matrix")?;
+        let mut entries = memory::filled(starts[n], (0, 0.0), "transposed sparse matrix")?;
         for k in 0..n {
-            for &(position, value) in self.line(k) {
-                entries[next[position as usize]] = (k as u32, value);
-                next[position as usize] += 1;
+            for (position, value) in line(k) {
+                entries[next[position]] = (k as u32, value);
+                next[position] += 1;
             }
         }
         Ok(Self { starts, entries })

@@ -153,23 +153,8 @@ fn dense_weights(similarity: &Similarity) -> Result<Matrix> {
 
 fn sparse_weights(similarity: &Similarity) -> Result<Compressed> {
     let n = similarity.samples();
-    // The transpose of Z; then each of its lines is merged with the column of Z.
-    let mut starts = memory::filled(n + 1, 0, "graph")?;
-    for column in similarity.columns() {
-        column.iter().for_each(|(row, _)| starts[row + 1] += 1);
-    }
-    (0..n).for_each(|k| starts[k + 1] += starts[k]);
-    let mut next = memory::with_capacity(n, "graph")?;
-    next.extend_from_slice(&starts[..n]);
-    let mut entries = memory::filled(starts[n], (0, 0.0), "graph")?;
-    for (j, column) in similarity.columns().iter().enumerate() {
-        for (row, value) in column.iter() {
-            entries[next[row]] = (j as u32, value);
-            next[row] += 1;
-        }
-    }
-    let transposed = Compressed::new(starts, entries);
-
+    // Each line of the transpose of Z is merged with the column of Z.
+    let transposed = Compressed::transposed(n, |j| similarity.columns()[j].iter())?;
     let mut starts = memory::with_capacity(n + 1, "graph")?;
     starts.push(0);
     let mut total = 0;
