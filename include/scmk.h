@@ -9,7 +9,7 @@
  *   if (scmk_create(n_samples, n_clusters, &model) != SCMK_OK) ...
  *   scmk_add_features(model, x, n_samples, n_features, n_features, 1, "paper");
  *   scmk_set_real(model, "alpha", 0.1);
- *   if (scmk_fit(model) != SCMK_OK) { scmk_error_message(model, text, sizeof text, NULL); ... }
+ *   if (scmk_fit(model) != SCMK_OK) fprintf(stderr, "%s\n", scmk_last_error());
  *   scmk_labels(model, labels, n_samples);
  *   scmk_destroy(model);
  *
@@ -19,7 +19,7 @@
  * ERRORS
  *
  * Every call answers SCMK_OK or a negative code. A call that fails leaves the model as it was and
- * writes to none of its outputs; scmk_error_message has one line that names the argument, the
+ * writes to none of its outputs; scmk_last_error has one line that names the argument, the
  * value and what is allowed. Besides the errors listed with a call, every call on a model can
  * answer SCMK_E_NULL_ARGUMENT, SCMK_E_INVALID_HANDLE, SCMK_E_BUSY and SCMK_E_PANIC. How a fit
  * ended (converged, a limit, cancelled) is no error but the info "outcome".
@@ -31,18 +31,30 @@
  *
  * Different models may be used by any number of threads at once. One model is used by one thread
  * at a time, not always the same one: a second call gets SCMK_E_BUSY at once and disturbs
- * nothing. During a fit any thread may call scmk_cancel and scmk_error_message. The library's
+ * nothing. During a call any thread may call scmk_cancel and scmk_error_message. The library's
  * own threads exist only during a call, so a process may fork when none is running. Results do
- * not depend on the number of threads.
+ * not depend on the number of threads, nor on the floating-point environment of the host, which is
+ * the same before and after a call.
+ *
+ * STOPPING
+ *
+ * What can take long obeys scmk_cancel, the progress function and the option time_limit. A fit that
+ * is stopped has succeeded, with its last complete iterate; any other call answers SCMK_E_STOPPED and
+ * leaves the model as it was.
  *
  * MEMORY
  *
  * All memory is the caller's: inputs are read during the call only (but for scmk_borrow_kernel),
  * results are copied into arrays of the caller. Each array is followed by its length in elements.
- * Matrices are column-major. Text is UTF-8 and ends with a NUL. Samples, kernels and labels are
- * counted from 0.
+ * Matrices are column-major. Text is UTF-8 and ends with a NUL. Samples, kernels, views and labels
+ * are counted from 0; messages count from the option index_base.
  *
- * The library never prints, reads no environment variables and installs no signal handlers.
+ * The option memory_limit bounds the kernels that the library holds (info memory_kernels; borrowed
+ * ones are the caller's) together with what a call needs beside them (info memory_required for a
+ * fit). What would exceed it is refused before any work.
+ *
+ * The library never prints, reads no environment variables, installs no signal handlers and starts
+ * no processes.
  */
 
 
@@ -106,20 +118,21 @@ typedef struct scmk_model scmk_model;
 typedef int32_t scmk_status;
 
 /*
- The host's progress function. It is called on the thread that called scmk_fit, after each
- outer iteration and about ten times a second in between, and stops the fit by returning
- anything but 0.
+ The host's progress function. It is called on the thread that made the call, after each outer
+ iteration of a fit and about ten times a second in between, also while kernels are added; and it
+ stops the call by returning anything but 0.
 
  user: as given to scmk_set_progress.
- step: "similarity", "embedding", "weights", "labels", or "iteration" when an outer iteration
- is complete; a static string. iteration: complete outer iterations. The methods kkm, rkkm, mkkm
- and rmkkm count complete restarts instead, and tell the best objective so far.
+ step: "kernels" while kernels are built or checked; in a fit "similarity", "embedding",
+ "weights", "labels", or "iteration" when an outer iteration is complete; a static string.
+ iteration: complete outer iterations. The methods kkm, rkkm, mkkm and rmkkm count complete restarts
+ instead, and tell the best objective so far.
  fraction: how much of the step is done, from 0 to 1.
  objective: after the last complete iteration; NaN before the first.
 
- Every call on the model that is being fitted answers SCMK_E_BUSY here, but for scmk_cancel and
- scmk_error_message. The function must return: no longjmp may leave it, and an exception
- that does ends the process.
+ Every call on the same model answers SCMK_E_BUSY here, but for scmk_cancel and
+ scmk_error_message. The floating-point environment is the host's. The function must return: no
+ longjmp may leave it, and an exception that does ends the process.
  */
 typedef int32_t (*scmk_progress_fn)(void *user,
                                     const char *step,
@@ -212,6 +225,12 @@ typedef int32_t (*scmk_progress_fn)(void *user,
  */
 #define SCMK_E_PANIC -16
 
+/*
+ A call other than scmk_fit was stopped by scmk_cancel, the progress function or time_limit before
+ it was complete. (A fit that is stopped is SCMK_OK with the info "outcome".)
+ */
+#define SCMK_E_STOPPED -17
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -237,10 +256,12 @@ const char *scmk_status_name(scmk_status status);
 /*
  Creates a model of n_samples samples that are to be divided into n_clusters clusters.
 
- n_samples: at least 1. n_clusters: from 1 to n_samples. Both stay as they are.
+ n_samples: at least 1, and stays as it is. n_clusters: from 1 to n_samples; scmk_set_clusters
+ changes it.
  out: receives the model, which is to be given back with scmk_destroy.
 
- Errors: SCMK_E_NULL_ARGUMENT, SCMK_E_DIMENSION, SCMK_E_TOO_LARGE. Any thread.
+ Errors: SCMK_E_NULL_ARGUMENT, SCMK_E_DIMENSION, SCMK_E_TOO_LARGE, SCMK_E_OUT_OF_MEMORY. Any
+ thread.
  */
 scmk_status scmk_create(size_t n_samples, size_t n_clusters, scmk_model **out);
 
@@ -255,6 +276,59 @@ scmk_status scmk_create(size_t n_samples, size_t n_clusters, scmk_model **out);
 scmk_status scmk_destroy(scmk_model *model);
 
 /*
+ Changes the number of clusters. Kernels and options stay, so that several numbers can be tried
+ without building the kernels again; a result of an earlier fit is discarded if it changes.
+
+ Errors: SCMK_E_DIMENSION; nothing has changed then. One thread at a time.
+ */
+scmk_status scmk_set_clusters(scmk_model *model, size_t n_clusters);
+
+/*
+ Names the view that the next scmk_add_features, scmk_add_kernel or scmk_borrow_kernel adds:
+ messages and scmk_kernel_name then call it so. A view without a name is called "view 0", "view 1"
+ and so on, or "kernel 0" if it was added as a kernel.
+
+ name: NUL-terminated, from 1 to 255 bytes. It waits for the next view that is added, also if a
+ call fails meanwhile; NULL takes it back.
+
+ Errors: SCMK_E_INVALID_ARGUMENT, SCMK_E_OUT_OF_MEMORY. One thread at a time.
+ */
+scmk_status scmk_name_view(scmk_model *model, const char *name);
+
+/*
+ The name of a view. Each call that added features or a kernel added one view; the info "views"
+ tells how many there are.
+
+ view: counted from 0 in the order in which they were added.
+ buf, cap, needed: as for scmk_get_text.
+
+ Errors: SCMK_E_INVALID_ARGUMENT (no such view). One thread at a time.
+ */
+scmk_status scmk_view_name(const scmk_model *model,
+                           size_t view,
+                           char *buf,
+                           size_t cap,
+                           size_t *needed);
+
+/*
+ The name of a kernel: what it was built by, such as "gaussian(t=0.1)"; where there are several
+ views or the view has a name, after that name, such as "pixels: gaussian(t=0.1)"; and of a kernel
+ that was added as such the name of its view.
+
+ kernel: counted from 0 in the order of scmk_weights; the info "kernels" tells how many there are.
+ view: receives the number of the view it belongs to; may be NULL.
+ buf, cap, needed: as for scmk_get_text.
+
+ Errors: SCMK_E_INVALID_ARGUMENT (no such kernel). One thread at a time.
+ */
+scmk_status scmk_kernel_name(const scmk_model *model,
+                             size_t kernel,
+                             size_t *view,
+                             char *buf,
+                             size_t cap,
+                             size_t *needed);
+
+/*
  Adds a copy of a kernel matrix. A result of an earlier fit is discarded.
 
  values: n columns of n doubles each, column j starting at values[j * leading_dim]. All
@@ -264,7 +338,8 @@ scmk_status scmk_destroy(scmk_model *model);
 
  Errors: SCMK_E_DIMENSION, SCMK_E_TOO_LARGE, SCMK_E_INVALID_ARGUMENT (misaligned),
  SCMK_E_NOT_FINITE, SCMK_E_ASYMMETRIC, SCMK_E_NOT_PSD, SCMK_E_DEGENERATE,
- SCMK_E_OUT_OF_MEMORY, SCMK_E_THREADS; the message names the kernel, counted from 0, and the
+ SCMK_E_OUT_OF_MEMORY (also if the option memory_limit would be exceeded), SCMK_E_THREADS,
+ SCMK_E_STOPPED; the message names the kernel, counted from the option index_base, and the
  entry. The model is then as it was. One thread at a time.
  */
 scmk_status scmk_add_kernel(scmk_model *model, const double *values, size_t n, size_t leading_dim);
@@ -296,8 +371,12 @@ scmk_status scmk_borrow_kernel(scmk_model *model,
  kernels: "paper" for the pool of twelve, or a list such as
  "gaussian(t=0.1); linear; polynomial(a=1,b=2)".
 
- Errors: as for scmk_add_kernel, and SCMK_E_UNKNOWN_OPTION for an unknown kernel name. The
- model is then as it was. One thread at a time.
+ Features whose largest entry is outside of 1e-30 to 1e30 are divided by a power of two s, and the
+ kernels multiplied by what that takes from them. A polynomial kernel is then (a + x'y/s^2)^b times
+ a factor; the info "rescaled_kernels" tells for how many that was done.
+
+ Errors: as for scmk_add_kernel, and SCMK_E_UNKNOWN_OPTION for an unknown kernel name; the message
+ names the view. The model is then as it was. One thread at a time.
  */
 scmk_status scmk_add_features(scmk_model *model,
                               const double *x,
@@ -320,8 +399,7 @@ scmk_status scmk_clear_kernels(scmk_model *model);
 
  model: the text of the last call on this model that failed, empty if none did; a later call
  that succeeds leaves it. While a call is running on the model: that it is busy. NULL: the text
- of this thread's last failed call without a valid or free model (scmk_create, scmk_metric, a
- destroyed or busy handle).
+ of this thread's last failed call, whatever it was.
  buf: cap bytes, of which at most cap - 1 are filled with UTF-8 text and one with a NUL. May
  be NULL when cap is 0.
  needed: receives the length of the whole text with its NUL; may be NULL.
@@ -330,6 +408,16 @@ scmk_status scmk_clear_kernels(scmk_model *model);
  thread, also during a fit.
  */
 scmk_status scmk_error_message(const scmk_model *model, char *buf, size_t cap, size_t *needed);
+
+/*
+ The text of this thread's last failed call, whatever it was; "" if none has failed. Never NULL.
+
+ The string belongs to the library and is valid until a call of this thread fails again or the
+ thread ends: never free it, and copy it to keep it. Ask after the call has returned, not in the
+ same expression. scmk_error_message does that, and tells what
+ failed in another thread. Any thread.
+ */
+const char *scmk_last_error(void);
 
 /*
  Sets an option to a real number. Options that are whole numbers take a whole value. If the
@@ -420,10 +508,10 @@ scmk_status scmk_option_info(size_t index,
                              const char **doc);
 
 /*
- Sets the function that is told how far a fit has come. A result of an earlier fit stays.
+ Sets the function that is told how far a call has come. A result of an earlier fit stays.
 
  fn: NULL for none. user: handed to it as it is; it must be usable on every thread that calls
- scmk_fit on this model, until another function is set or the model is destroyed.
+ scmk_fit or adds kernels to this model, until another function is set or the model is destroyed.
 
  Errors: only those every call on a model can have. One thread at a time.
  */
@@ -437,18 +525,25 @@ scmk_status scmk_set_progress(scmk_model *model, scmk_progress_fn fn, void *user
 
  A fit that is stopped early, by an iteration or time limit, by scmk_cancel or by the progress
  function, is SCMK_OK with a readable result, its last complete iterate:
- scmk_info_int(model, "outcome", ...) tells. Stopped before there was one, scmk, sc and aasc
- leave all labels 0 and the info iterations 0 (and scmk Z = I; sc and aasc no embedding); the other
- methods always complete a first assignment.
+ scmk_info_int(model, "outcome", ...) tells. Stopped before there was one, all labels are 0 and the
+ info iterations is 0; scmk has Z = I and the first unit vectors for an embedding, the other
+ methods have neither an embedding nor an objective.
 
  Errors: SCMK_E_STATE (no kernel), SCMK_E_OUT_OF_MEMORY, SCMK_E_THREADS, SCMK_E_NOT_PSD (the
- mixed kernel plus alpha is indefinite), SCMK_E_NO_CONVERGENCE; a result of an earlier fit then stays. One thread at a time.
+ mixed kernel plus alpha is indefinite), SCMK_E_INVALID_ARGUMENT (options that do not go together),
+ SCMK_E_NO_CONVERGENCE; a result of an earlier fit then stays. One thread at a time.
  */
 scmk_status scmk_fit(scmk_model *model);
 
 /*
- Asks the fit that is running on this model to stop soon; it then returns SCMK_OK with the
- outcome SCMK_OUTCOME_CANCELLED. Without a running fit nothing happens: a later fit forgets it.
+ Asks the call that is running on this model to stop soon. scmk_fit then returns SCMK_OK with the
+ outcome SCMK_OUTCOME_CANCELLED; scmk_add_kernel, scmk_borrow_kernel, scmk_add_features,
+ scmk_similarity, scmk_similarity_csc and scmk_model_metric return SCMK_E_STOPPED and leave the
+ model as it was. All others are too short to be stopped.
+
+ If no call is running, or none that stops for it, the next scmk_fit on this model stops at once: a
+ cancel that comes just before the fit it is meant for is not lost. The fit that it meets uses it
+ up, also if it came too late to matter.
 
  Errors: SCMK_E_NULL_ARGUMENT, SCMK_E_INVALID_HANDLE. Any thread, at any time; but not from a
  signal handler.
@@ -480,6 +575,15 @@ scmk_status scmk_labels(const scmk_model *model,
 scmk_status scmk_weights(const scmk_model *model, double *out, size_t len);
 
 /*
+ Copies the share of each view: the sum of the weights of its kernels, divided by the sum of all
+ weights. The shares sum to 1.
+
+ out: len elements; len is at least the number of views (info "views"), and that many are written.
+ Errors, threads: as for scmk_labels.
+ */
+scmk_status scmk_view_weights(const scmk_model *model, double *out, size_t len);
+
+/*
  Copies the embedding from which the labels were read (options embedding, laplacian). Methods
  scmk, sc and aasc have one.
 
@@ -490,11 +594,33 @@ scmk_status scmk_weights(const scmk_model *model, double *out, size_t len);
 scmk_status scmk_embedding(const scmk_model *model, double *out, size_t len);
 
 /*
+ Copies the weights that the last step for Z was given. The info kkt_residual certifies Z for these
+ and for scmk_certified_embedding: with them anybody can check it. The weights and the embedding of
+ the result were found after that step, and differ as much as a further iteration would still
+ change them. Method scmk has them, unless it was stopped before its first step was complete.
+
+ out: len elements; len is at least the number of kernels, and that many are written.
+ Errors, threads: as for scmk_labels.
+ */
+scmk_status scmk_certified_weights(const scmk_model *model, double *out, size_t len);
+
+/*
+ Copies the embedding P that the last step for Z was given; see scmk_certified_weights. If nothing
+ pulled at Z, because beta is 0, there is none, and zeros are written.
+
+ out: len elements; len is at least n_samples * n_clusters, and that many are written, column
+ by column as by scmk_embedding.
+ Errors, threads: as for scmk_labels.
+ */
+scmk_status scmk_certified_embedding(const scmk_model *model, double *out, size_t len);
+
+/*
  Copies the similarity graph Z of method scmk as a dense matrix; its columns sum to 1.
 
  out: len elements; len is at least n_samples * n_samples, and that many are written, column by
  column: Z(i, j) is out[i + j * n_samples].
- Errors, threads: as for scmk_labels.
+ Errors, threads: as for scmk_labels, and SCMK_E_STOPPED, after which what out holds is not
+ defined: the one error that may come when something has been written.
  */
 scmk_status scmk_similarity(const scmk_model *model, double *out, size_t len);
 
@@ -505,7 +631,7 @@ scmk_status scmk_similarity(const scmk_model *model, double *out, size_t len);
  colptr: colptr_len elements, which is exactly n_samples + 1.
  rows, values: nnz elements each; nnz is at least the info "similarity_nnz", and that many are
  written. The three arrays must not overlap.
- Errors, threads: as for scmk_labels.
+ Errors, threads: as for scmk_similarity.
  */
 scmk_status scmk_similarity_csc(const scmk_model *model,
                                 size_t *colptr,
@@ -572,7 +698,8 @@ const char *scmk_outcome_name(int64_t outcome);
  truth, labels: n elements each, n at least 1. out: receives one double.
 
  Errors: SCMK_E_NULL_ARGUMENT, SCMK_E_UNKNOWN_OPTION, SCMK_E_DIMENSION, SCMK_E_TOO_LARGE,
- SCMK_E_INVALID_ARGUMENT (misaligned); the text is read with scmk_error_message(NULL, ...). Any
+ SCMK_E_INVALID_ARGUMENT (misaligned), SCMK_E_OUT_OF_MEMORY; the text is read with
+ scmk_last_error. It cannot be stopped: for many millions of labels, see scmk_model_metric. Any
  thread.
  */
 scmk_status scmk_metric(const char *name,
@@ -580,6 +707,22 @@ scmk_status scmk_metric(const char *name,
                         const int32_t *labels,
                         size_t n,
                         double *out);
+
+/*
+ Compares labels with a known division as scmk_metric does, but obeys the model: its option
+ time_limit, its progress function and scmk_cancel.
+
+ labels: NULL for those of the model's last fit; n is then its number of samples.
+ name, truth, n, out: as for scmk_metric.
+
+ Errors: as for scmk_metric, SCMK_E_STATE (no fit yet), SCMK_E_STOPPED. One thread at a time.
+ */
+scmk_status scmk_model_metric(scmk_model *model,
+                              const char *name,
+                              const int32_t *truth,
+                              const int32_t *labels,
+                              size_t n,
+                              double *out);
 
 /*
  Number of metrics. Any thread.

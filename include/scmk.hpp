@@ -7,12 +7,12 @@
  *
  * ERRORS are thrown as scmk::Error, whose what() is the library's message. A call that throws
  * leaves the model as it was. How a fit ended (converged, a limit, cancelled) is no error but
- * fit.outcome.
+ * fit.outcome; any other call that is stopped throws scmk::Stopped.
  *
  * THREADS: different models may be used by any number of threads at once. One model is used by one
- * thread at a time: a second one gets SCMK_E_BUSY. Only cancel() may be called during a fit.
+ * thread at a time: a second one gets SCMK_E_BUSY. Only cancel() may be called meanwhile.
  *
- * COUNTING starts at 0: samples, kernels, labels.
+ * COUNTING starts at 0: samples, kernels, views, labels.
  *
  * EIGEN matrices are accepted wherever a matrix goes in, in both storage orders; the order in
  * which the headers are included does not matter.
@@ -55,6 +55,13 @@ private:
     scmk_status status_;
 };
 
+/* A call other than a fit was stopped before it was complete, by cancel(), the progress function or the
+   option time_limit: SCMK_E_STOPPED. */
+class Stopped : public Error {
+public:
+    using Error::Error;
+};
+
 enum class Outcome : std::int64_t {
     converged = SCMK_OUTCOME_CONVERGED,
     iteration_limit = SCMK_OUTCOME_ITERATION_LIMIT,
@@ -75,7 +82,8 @@ enum class Type : std::int32_t {
 
 /* What the progress function is told. */
 struct Progress {
-    /* "similarity", "embedding", "weights", "labels", or "iteration" when one is complete. */
+    /* "kernels" while kernels are added; in a fit "similarity", "embedding", "weights", "labels", or
+       "iteration" when one is complete. */
     std::string_view step;
     /* Complete iterations; of kkm, rkkm, mkkm and rmkkm complete restarts. */
     std::int64_t iteration;
@@ -116,6 +124,12 @@ public:
     std::vector<std::int32_t> labels;
     /* One for each kernel, in the order in which they were added. */
     std::vector<double> weights;
+    /* What each kernel is, such as "gaussian(t=0.1)" or "pixels: gaussian(t=0.1)". */
+    std::vector<std::string> kernel_names;
+    /* The share of each view in all weights; they sum to 1. */
+    std::vector<double> view_weights;
+    /* As given, or "view 0", or "kernel 0" for one that was added as a kernel. */
+    std::vector<std::string> view_names;
     /* The objective after each iteration. */
     std::vector<double> trace;
     /* n_samples x n_clusters; empty for methods that have none. */
@@ -181,6 +195,8 @@ inline std::string message(scmk_status status, const scmk_model *model) {
 }
 
 inline void check(scmk_status status, const scmk_model *model = nullptr) {
+    if (status == SCMK_E_STOPPED)
+        throw Stopped(status, message(status, model));
     if (status != SCMK_OK)
         throw Error(status, message(status, model));
 }
@@ -248,6 +264,13 @@ inline void check_size(const char *what, std::size_t given, std::size_t rows, st
                                           std::to_string(cols) + " expected");
 }
 
+inline void check_same_size(const std::vector<std::int32_t> &truth,
+                            const std::vector<std::int32_t> &labels) {
+    if (truth.size() != labels.size())
+        throw Error(SCMK_E_DIMENSION, "labels: " + std::to_string(labels.size()) + " given, " +
+                                          std::to_string(truth.size()) + " as in truth expected");
+}
+
 /* Lives at one place while its model moves: the library holds a pointer to it. */
 struct Listener {
     std::function<bool(const Progress &)> function;
@@ -294,11 +317,27 @@ public:
     /* For calls of the C interface; it stays this object's. */
     scmk_model *handle() const noexcept { return model_.get(); }
 
-    /* KERNELS. Each of these discards the result of an earlier fit, and returns this model. */
+    /* Changes the number of clusters. Kernels and options stay, so that several numbers can be tried
+       without building the kernels again. */
+    Model &set_clusters(std::size_t n_clusters) {
+        check(scmk_set_clusters(handle(), n_clusters));
+        n_clusters_ = n_clusters;
+        return *this;
+    }
+
+    /* KERNELS. Each of these discards the result of an earlier fit, and returns this model. They can
+       be stopped as a fit can, and throw scmk::Stopped then. */
+
+    /* Names the view that the next call adds, a kernel or features: messages and kernel names then
+       call it so. From 1 to 255 bytes. It waits until one is added; nullptr takes it back. */
+    Model &name_view(const std::string &name) {
+        return check(scmk_name_view(handle(), detail::c_text(name)));
+    }
+    Model &name_view(std::nullptr_t) { return check(scmk_name_view(handle(), nullptr)); }
 
     /* Adds a copy of a symmetric n x n matrix whose column j starts at values[j * leading_dim]. */
     Model &add_kernel(const double *values, std::size_t n, std::size_t leading_dim) {
-        return check(scmk_add_kernel(handle(), values, n, leading_dim));
+        return watched(scmk_add_kernel(handle(), values, n, leading_dim));
     }
     Model &add_kernel(const double *values, std::size_t n) { return add_kernel(values, n, n); }
 
@@ -332,7 +371,7 @@ public:
     /* Adds a kernel without copying it. The memory stays yours: it must be valid and unchanged
        until clear_kernels() has returned or the model is gone. */
     Model &borrow_kernel(const double *values, std::size_t n, std::size_t leading_dim) {
-        return check(scmk_borrow_kernel(handle(), values, n, leading_dim));
+        return watched(scmk_borrow_kernel(handle(), values, n, leading_dim));
     }
     Model &borrow_kernel(const double *values, std::size_t n) {
         return borrow_kernel(values, n, n);
@@ -369,47 +408,92 @@ public:
     }
 
     /* Builds kernels from features, one call a view. kernels: "paper" for the pool of twelve, or a
-       list such as "gaussian(t=0.1); linear; polynomial(a=1,b=2)". */
+       list such as "gaussian(t=0.1); linear; polynomial(a=1,b=2)". view: a name as name_view() gives
+       it, or "" for none. */
 
     /* Row-major: feature j of sample i is x[i * n_features + j]. */
     Model &add_features(const double *x, std::size_t n_samples, std::size_t n_features,
-                        const std::string &kernels = "paper") {
-        return add_features(x, n_samples, n_features, n_features, 1, kernels);
+                        const std::string &kernels = "paper", const std::string &view = "") {
+        return add_features(x, n_samples, n_features, n_features, 1, kernels, view);
     }
 
     /* Feature j of sample i is x[i * sample_stride + j * feature_stride]. */
     Model &add_features(const double *x, std::size_t n_samples, std::size_t n_features,
                         std::size_t sample_stride, std::size_t feature_stride,
-                        const std::string &kernels = "paper") {
-        return check(scmk_add_features(handle(), x, n_samples, n_features, sample_stride,
-                                       feature_stride, detail::c_text(kernels)));
+                        const std::string &kernels = "paper", const std::string &view = "") {
+        const char *list = detail::c_text(kernels);
+        if (!view.empty())
+            name_view(view);
+        const scmk_status status = scmk_add_features(handle(), x, n_samples, n_features,
+                                                     sample_stride, feature_stride, list);
+        /* A view that is not added leaves no name behind. */
+        if (status != SCMK_OK && !view.empty())
+            scmk_name_view(handle(), nullptr);
+        return watched(status);
     }
 
     /* Row-major, n_samples * n_features values. */
     Model &add_features(const std::vector<double> &x, std::size_t n_features,
-                        const std::string &kernels = "paper") {
+                        const std::string &kernels = "paper", const std::string &view = "") {
         detail::check_size("features", x.size(), n_samples_, n_features);
-        return add_features(x.data(), n_samples_, n_features, kernels);
+        return add_features(x.data(), n_samples_, n_features, kernels, view);
     }
 
     /* An Eigen matrix or expression, one sample a row. */
     template <class M>
     std::enable_if_t<detail::is_matrix<M>::value, Model &>
-    add_features(const M &x, const std::string &kernels = "paper") {
+    add_features(const M &x, const std::string &kernels = "paper", const std::string &view = "") {
         if constexpr (detail::is_stored<M>::value) {
             const detail::View from = detail::view(x);
             return add_features(from.data, from.rows, from.cols, from.row_stride, from.col_stride,
-                                kernels);
+                                kernels, view);
         } else {
-            return add_features(evaluated(x), kernels);
+            return add_features(evaluated(x), kernels, view);
         }
     }
 
     /* Removes all kernels; borrowed memory is free again. Options stay. */
     Model &clear_kernels() { return check(scmk_clear_kernels(handle())); }
 
-    /* OPTIONS, by name; scmk::options() lists them. A change discards the result of an earlier
-       fit. */
+    /* The names of views and kernels, also before a fit. Each call that added features or a kernel
+       added one view. */
+
+    /* As given, or "view 0", or "kernel 0" for one that was added as a kernel. */
+    std::string view_name(std::size_t view) const {
+        return text([&](char *to, std::size_t size, std::size_t *needed) {
+            return scmk_view_name(handle(), view, to, size, needed);
+        });
+    }
+    std::vector<std::string> view_names() const {
+        std::vector<std::string> names;
+        for (std::size_t i = 0; i < count("views"); i++)
+            names.push_back(view_name(i));
+        return names;
+    }
+
+    /* What the kernel was built by, such as "gaussian(t=0.1)"; where there are several views or the
+       view has a name, after that name. */
+    std::string kernel_name(std::size_t kernel) const {
+        return text([&](char *to, std::size_t size, std::size_t *needed) {
+            return scmk_kernel_name(handle(), kernel, nullptr, to, size, needed);
+        });
+    }
+    std::vector<std::string> kernel_names() const {
+        std::vector<std::string> names;
+        for (std::size_t i = 0; i < count("kernels"); i++)
+            names.push_back(kernel_name(i));
+        return names;
+    }
+
+    /* The number of the view that a kernel belongs to. */
+    std::size_t view_of(std::size_t kernel) const {
+        std::size_t view = 0;
+        check(scmk_kernel_name(handle(), kernel, &view, nullptr, 0, nullptr));
+        return view;
+    }
+
+    /* OPTIONS, by name; scmk::options() lists them. A change discards the result of an earlier fit.
+       "preset" sets others, so it comes before them. */
 
     /* Any number or bool. */
     template <class T>
@@ -446,17 +530,16 @@ public:
 
     /* An option of any type. */
     std::string get_text(const std::string &name) const {
-        std::size_t needed = 0;
-        check(scmk_get_text(handle(), detail::c_text(name), nullptr, 0, &needed));
-        std::vector<char> text(needed + 1, '\0');
-        check(scmk_get_text(handle(), name.c_str(), text.data(), text.size(), nullptr));
-        return text.data();
+        const char *option = detail::c_text(name);
+        return text([&](char *to, std::size_t size, std::size_t *needed) {
+            return scmk_get_text(handle(), option, to, size, needed);
+        });
     }
 
     /* PROGRESS. function takes a const scmk::Progress & and returns void, or bool: false stops the
-       fit, which then returns what it has. It runs on the thread that called fit(), about ten times
-       a second. It may throw: the fit is stopped, and the exception leaves fit(). nullptr or an
-       empty std::function is none. */
+       call; a fit then returns what it has, any other throws scmk::Stopped. It runs on the thread that
+       called fit(), or that adds kernels, about ten times a second. It may throw: the call is stopped,
+       and the exception leaves it. nullptr or an empty std::function is none. */
     template <class F> Model &set_progress(F &&function) {
         if constexpr (std::is_null_pointer_v<std::decay_t<F>>) {
             return set_listener(nullptr);
@@ -490,15 +573,12 @@ public:
     /* Fits, and leaves the results in the model, to be read one by one: for n so large that a copy
        of the similarity is not wanted. */
     void run() {
-        const scmk_status status = scmk_fit(handle());
-        /* If busy, the exception is for the one who is fitting. */
-        if (status != SCMK_E_BUSY && listener_ && listener_->thrown)
-            std::rethrow_exception(std::exchange(listener_->thrown, nullptr));
-        check(status);
+        watched(scmk_fit(handle()));
     }
 
-    /* Asks the running fit to stop soon, with what it has; without one nothing happens. From any
-       thread, but not from a signal handler. */
+    /* Asks the call that is running to stop soon: a fit with what it has, adding kernels, similarity()
+       and metric() with scmk::Stopped. Without one the next fit stops at once. From any thread, but not
+       from a signal handler. */
     void cancel() { check(scmk_cancel(handle())); }
 
     /* RESULTS of the last fit. SCMK_E_STATE before a fit, after a change of kernels or options, and
@@ -509,15 +589,27 @@ public:
         Fit fit;
         fit.labels = labels();
         fit.weights = weights();
+        fit.kernel_names = kernel_names();
+        fit.view_weights = view_weights();
+        fit.view_names = view_names();
         fit.trace = trace();
-        fit.embedding = if_any([this] { return embedding(); });
-        fit.similarity_ = if_any([this] { return similarity(); }, &fit.no_similarity_);
+        if (has_embedding())
+            fit.embedding = embedding();
+        if (has_similarity())
+            fit.similarity_ = similarity();
+        else
+            fit.no_similarity_ = "method " + get_text("method") + " has no similarity";
         fit.outcome = static_cast<Outcome>(info_int("outcome"));
         for (std::size_t i = 0; i < scmk_info_count(); i++) {
             const char *name = nullptr;
             detail::check(scmk_info_name(i, &name, nullptr, nullptr));
-            if (const auto value = if_any([&] { return info_real(name); }))
-                fit.infos[name] = *value;
+            double value = 0;
+            const scmk_status status = scmk_info_real(handle(), name, &value);
+            /* There is a fit, so it has no such info. */
+            if (status == SCMK_E_STATE)
+                continue;
+            check(status);
+            fit.infos[name] = value;
         }
         return fit;
     }
@@ -529,10 +621,21 @@ public:
     }
 
     std::vector<double> weights() const {
-        std::vector<double> weights(static_cast<std::size_t>(info_int("kernels")));
+        std::vector<double> weights(count("kernels"));
         check(scmk_weights(handle(), weights.data(), weights.size()));
         return weights;
     }
+
+    /* The share of each view: the sum of its weights, divided by the sum of all. */
+    std::vector<double> view_weights() const {
+        std::vector<double> weights(count("views"));
+        check(scmk_view_weights(handle(), weights.data(), weights.size()));
+        return weights;
+    }
+
+    /* Whether the method of the last fit has these. */
+    bool has_embedding() const { return info_int("has_embedding") != 0; }
+    bool has_similarity() const { return info_int("has_similarity") != 0; }
 
     /* The objective after each iteration. */
     std::vector<double> trace() const {
@@ -544,23 +647,25 @@ public:
     }
 
     /* n_samples x n_clusters. Of methods scmk, sc and aasc. */
-    Matrix embedding() const {
-        Matrix embedding{n_samples_, n_clusters_, std::vector<double>(n_samples_ * n_clusters_)};
-        check(scmk_embedding(handle(), embedding.values.data(), embedding.values.size()));
-        return embedding;
+    Matrix embedding() const { return read_embedding(scmk_embedding); }
+
+    /* The weights and the embedding that the last step for the similarity was given: the info
+       "kkt_residual" holds for these. Those of the result were found after that step. The embedding
+       is 0 if beta is. Of method scmk, unless it was stopped before its first step was complete. */
+    std::vector<double> certified_weights() const {
+        std::vector<double> weights(count("kernels"));
+        check(scmk_certified_weights(handle(), weights.data(), weights.size()));
+        return weights;
     }
+    Matrix certified_embedding() const { return read_embedding(scmk_certified_embedding); }
 
     /* The similarity graph of method scmk; its columns sum to 1. */
     SparseMatrix similarity() const {
-        std::int64_t nnz = 0;
-        const scmk_status status = scmk_info_int(handle(), "similarity_nnz", &nnz);
-        /* Without a similarity, the call below says so in better words. */
-        if (status != SCMK_E_STATE)
-            check(status);
         SparseMatrix sparse;
         sparse.n = n_samples_;
         sparse.colptr.resize(n_samples_ + 1);
-        sparse.rows.resize(nnz > 0 ? static_cast<std::size_t>(nnz) : 1);
+        /* Without a similarity, the call below says so in better words than that for the info. */
+        sparse.rows.resize(has_similarity() ? count("similarity_nnz") : 1);
         sparse.values.resize(sparse.rows.size());
         check(scmk_similarity_csc(handle(), sparse.colptr.data(), sparse.colptr.size(),
                                   sparse.rows.data(), sparse.values.data(), sparse.values.size()));
@@ -574,7 +679,27 @@ public:
         return dense;
     }
 
-    /* An info by name; scmk::infos() lists them. "memory_required" is known before a fit. */
+    /* Compares the labels of the last fit with a known truth, as scmk::metric() does, but obeys
+       cancel(), the progress function and the option time_limit, and throws scmk::Stopped then. */
+    double metric(const std::string &name, const std::vector<std::int32_t> &truth) {
+        double value = 0;
+        watched(scmk_model_metric(handle(), detail::c_text(name), truth.data(), nullptr,
+                                  truth.size(), &value));
+        return value;
+    }
+
+    /* The same with any labels. */
+    double metric(const std::string &name, const std::vector<std::int32_t> &truth,
+                  const std::vector<std::int32_t> &labels) {
+        detail::check_same_size(truth, labels);
+        double value = 0;
+        watched(scmk_model_metric(handle(), detail::c_text(name), truth.data(), labels.data(),
+                                  truth.size(), &value));
+        return value;
+    }
+
+    /* An info by name; scmk::infos() lists them. Those about the model itself ("samples", "clusters",
+       "views", "kernels", "memory_kernels", "memory_required") are known before a fit. */
     double info_real(const std::string &name) const {
         double value = 0;
         check(scmk_info_real(handle(), detail::c_text(name), &value));
@@ -602,18 +727,29 @@ private:
         return typename M::PlainObject(expression);
     }
 
-    /* What read() gives; nothing, and why, if the method has no such result. */
-    template <class Read>
-    static auto if_any(Read read, std::string *why = nullptr) -> std::optional<decltype(read())> {
-        try {
-            return read();
-        } catch (const Error &error) {
-            if (error.status() != SCMK_E_STATE)
-                throw;
-            if (why != nullptr)
-                *why = error.what();
-            return std::nullopt;
-        }
+    /* Closes a call in which the progress function may have thrown. */
+    Model &watched(scmk_status status) {
+        /* If busy, the exception is for the one who made the other call. */
+        if (status != SCMK_E_BUSY && listener_ && listener_->thrown)
+            std::rethrow_exception(std::exchange(listener_->thrown, nullptr));
+        return check(status);
+    }
+
+    Matrix read_embedding(scmk_status (*read)(const scmk_model *, double *, std::size_t)) const {
+        Matrix embedding{n_samples_, n_clusters_, std::vector<double>(n_samples_ * n_clusters_)};
+        check(read(handle(), embedding.values.data(), embedding.values.size()));
+        return embedding;
+    }
+
+    std::size_t count(const char *info) const { return static_cast<std::size_t>(info_int(info)); }
+
+    /* Text that read(to, size, needed) writes, and tells the full size of. */
+    template <class Read> std::string text(Read read) const {
+        std::size_t needed = 0;
+        check(read(nullptr, 0, &needed));
+        std::vector<char> text(needed + 1, '\0');
+        check(read(text.data(), text.size(), nullptr));
+        return text.data();
     }
 
     Model &set_listener(std::unique_ptr<detail::Listener> listener) {
@@ -639,11 +775,13 @@ inline double metric(const std::string &name, const std::int32_t *truth,
 
 inline double metric(const std::string &name, const std::vector<std::int32_t> &truth,
                      const std::vector<std::int32_t> &labels) {
-    if (truth.size() != labels.size())
-        throw Error(SCMK_E_DIMENSION, "labels: " + std::to_string(labels.size()) + " given, " +
-                                          std::to_string(truth.size()) + " as in truth expected");
+    detail::check_same_size(truth, labels);
     return metric(name, truth.data(), labels.data(), truth.size());
 }
+
+/* The text of this thread's last failed call, whatever it was; "" if none has failed. For those who
+   call the C interface beside this one: here the exception has it. */
+inline std::string last_error() { return scmk_last_error(); }
 
 /* All options that Model::set takes. */
 inline std::vector<Option> options() {

@@ -1,8 +1,13 @@
 //! Everything that can go wrong, one variant for each cause.
 //!
 //! A message is one line that names the argument, its value and what is allowed. Samples,
-//! entries and kernels are counted from 0, as in C.
+//! entries and kernels are counted from 0, as in C, unless the option `index_base` says 1.
+//!
+//! What a caller wrote enters a message only as an [`excerpt`], so that no error is larger than a
+//! few hundred bytes: it can be made when memory has run out.
 
+use crate::result::Outcome;
+use std::fmt;
 use thiserror::Error;
 
 /// The result of every fallible call of this crate.
@@ -32,14 +37,14 @@ pub enum Error {
         allowed: String,
     },
     /// No option, info, metric or kernel of that name.
-    #[error("unknown {kind} '{}': the nearest known one is '{nearest}'", excerpt(name))]
+    #[error("unknown {kind} '{name}': {hint}")]
     UnknownName {
         /// What was looked for: "option", "info", "metric", "kernel".
         kind: &'static str,
-        /// The name as given.
+        /// The name as given, or its beginning.
         name: String,
-        /// The most similar known name.
-        nearest: &'static str,
+        /// What may have been meant.
+        hint: Hint,
     },
     /// Sizes that do not fit together.
     #[error("{what}: {given} given, {expected}")]
@@ -87,7 +92,7 @@ pub enum Error {
     },
     /// A kernel with a clearly negative eigenvalue.
     #[error(
-        "{what} is not positive semi-definite: it has an eigenvalue at or below {eigenvalue:e}"
+        "{what} is not positive semi-definite: it has an eigenvalue at or below {eigenvalue:.4e}"
     )]
     NotPsd {
         /// Which matrix.
@@ -102,6 +107,13 @@ pub enum Error {
         what: String,
         /// In which way.
         reason: &'static str,
+    },
+    /// A call other than a fit that was stopped before it was complete. (A fit that is stopped
+    /// succeeds, with its last complete iterate.)
+    #[error("the call was stopped before it was complete: {}", by.name())]
+    Stopped {
+        /// By what: cancelled or the time limit.
+        by: Outcome,
     },
     /// A part of the result that the fitted method does not have.
     #[error("method {method} has no {what}")]
@@ -151,6 +163,81 @@ pub enum Error {
     },
 }
 
+impl Error {
+    /// The same error with entries counted from `base`.
+    pub(crate) fn counted_from(mut self, base: usize) -> Self {
+        if let Self::NotFinite { row, col, .. } | Self::Asymmetric { row, col, .. } = &mut self {
+            (*row, *col) = (*row + base, *col + base);
+        }
+        self
+    }
+
+    /// The same error with the view named that a kernel belongs to.
+    pub(crate) fn of_view(mut self, view: &dyn fmt::Display) -> Self {
+        if let Self::NotFinite { what, .. }
+        | Self::Asymmetric { what, .. }
+        | Self::NotPsd { what, .. }
+        | Self::Degenerate { what, .. } = &mut self
+            && what.starts_with("kernel ")
+        {
+            *what = format!("{what} of {view}");
+        }
+        self
+    }
+}
+
+/// What somebody may have meant who gave an unknown name.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Hint {
+    /// A known name that differs in a few letters.
+    Nearest(&'static str),
+    /// The name it has here.
+    Called(&'static str),
+    /// Where to find it.
+    Elsewhere(&'static str),
+    /// Nothing is near: all there are.
+    Known(String),
+}
+
+impl fmt::Display for Hint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nearest(name) => write!(f, "the nearest known one is '{name}'"),
+            Self::Called(name) => write!(f, "here it is called '{name}'"),
+            Self::Elsewhere(place) => f.write_str(place),
+            Self::Known(names) => write!(f, "there are {names}"),
+        }
+    }
+}
+
+/// Names that users of other libraries look for.
+pub(crate) type Synonyms = &'static [(&'static [&'static str], Hint)];
+
+/// That there is nothing called `name`, with what may have been meant.
+pub(crate) fn unknown(
+    kind: &'static str,
+    name: &str,
+    known: impl Iterator<Item = &'static str> + Clone,
+    synonyms: Synonyms,
+) -> Error {
+    let is = |other: &&str| name.eq_ignore_ascii_case(other);
+    let synonym = synonyms.iter().find(|(names, _)| names.iter().any(is));
+    let hint = match synonym {
+        Some((_, hint)) => hint.clone(),
+        None => nearest(name, known.clone()).map_or_else(|| all(known), Hint::Nearest),
+    };
+    Error::UnknownName { kind, name: excerpt(name), hint }
+}
+
+fn all(known: impl Iterator<Item = &'static str>) -> Hint {
+    let mut names = String::new();
+    for name in known {
+        names.push_str(if names.is_empty() { "" } else { ", " });
+        names.push_str(name);
+    }
+    Hint::Known(names)
+}
+
 /// The beginning of a text that somebody gave, fit for a message of one line.
 pub(crate) fn excerpt(text: &str) -> String {
     const LONGEST: usize = 60;
@@ -163,22 +250,35 @@ pub(crate) fn quoted(text: &str) -> String {
     format!("'{}'", excerpt(text))
 }
 
-/// The known name closest to `name` (Levenshtein distance; the first on ties).
-pub(crate) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> &'n str {
+/// The known name that `name` begins, or else the one closest to it (Levenshtein distance; the first
+/// on ties), if it has most letters in common.
+fn nearest(name: &str, known: impl Iterator<Item = &'static str> + Clone) -> Option<&'static str> {
+    const LONGEST: usize = 48;
+    let letters = name.chars().take(LONGEST + 1).count();
+    if !(2..=LONGEST).contains(&letters) {
+        return None;
+    }
+    let begun =
+        |other: &&str| other.get(..name.len()).is_some_and(|o| o.eq_ignore_ascii_case(name));
+    if let Some(whole) = known.clone().find(begun) {
+        return Some(whole);
+    }
     let distance = |other: &str| {
-        let mut row: Vec<usize> = (0..=other.chars().count()).collect();
+        let mut row: [usize; LONGEST + 1] = std::array::from_fn(|k| k);
+        let length = other.len().min(LONGEST);
         for (i, a) in name.chars().enumerate() {
             let mut diagonal = row[0];
             row[0] = i + 1;
-            for (j, b) in other.chars().enumerate() {
+            for (j, b) in other.chars().take(length).enumerate() {
                 let substituted = diagonal + usize::from(!a.eq_ignore_ascii_case(&b));
                 diagonal = row[j + 1];
                 row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
             }
         }
-        row[row.len() - 1]
+        row[length]
     };
-    known.min_by_key(|other| distance(other)).unwrap_or("")
+    let closest = known.min_by_key(|other| distance(other))?;
+    (2 * distance(closest) <= letters.max(closest.len())).then_some(closest)
 }
 
 #[cfg(test)]
@@ -187,19 +287,31 @@ mod tests {
 
     #[test]
     fn a_message_is_one_line_of_bounded_length() {
-        let name = "al\npha".to_owned() + &"x".repeat(1000);
-        let error = Error::UnknownName { kind: "option", name, nearest: "alpha" };
+        let name = "al\npha".to_owned() + &"x".repeat(1_000_000);
+        let error = unknown("option", &name, ["alpha", "beta"].into_iter(), &[]);
         let message = error.to_string();
         assert!(message.starts_with(r"unknown option 'al\nphaxxx"), "{message}");
-        assert!(message.ends_with("xxx...': the nearest known one is 'alpha'"), "{message}");
+        assert!(message.ends_with("xxx...': there are alpha, beta"), "{message}");
         assert!(message.len() < 200 && !message.contains(char::is_control), "{message}");
     }
 
     #[test]
-    fn the_nearest_name_is_suggested() {
+    fn the_nearest_name_is_suggested_and_none_where_none_is_near() {
         let known = ["alpha", "beta", "kkt_tolerance", "tolerance"];
-        assert_eq!(nearest("alhpa", known.into_iter()), "alpha");
-        assert_eq!(nearest("tol", known.into_iter()), "beta");
-        assert_eq!(nearest("Tolerence", known.into_iter()), "tolerance");
+        let near = |name| nearest(name, known.into_iter());
+        assert_eq!(near("alhpa"), Some("alpha"));
+        assert_eq!(near("tol"), Some("tolerance"));
+        assert_eq!(near("Tolerence"), Some("tolerance"));
+        assert_eq!(near("KKT"), Some("kkt_tolerance"));
+        for far in ["k", "", "centers", "gamma_ray", "\u{e9}\u{e9}\u{e9}"] {
+            assert_eq!(near(far), None, "{far}");
+        }
+    }
+
+    #[test]
+    fn names_of_other_libraries_are_answered_with_ours() {
+        const SYNONYMS: Synonyms = &[(&["rbf", "rbfdot"], Hint::Called("gaussian"))];
+        let message = unknown("kernel", "RBF", ["gaussian"].into_iter(), SYNONYMS).to_string();
+        assert_eq!(message, "unknown kernel 'RBF': here it is called 'gaussian'");
     }
 }

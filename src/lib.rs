@@ -46,13 +46,16 @@
 //! | `method` | runs the method that the options ask for |
 //! | [`metrics`] | labels against a known truth |
 //! | [`Model`] | kernels, options and result in one place |
-//! | [`ffi`] | the C interface, with the allocator the only unsafe code |
+//! | [`ffi`] | the C interface; beside it only `lifeboat`, `threads` and `arithmetic` have unsafe code |
 //!
 //! Beside them stand `memory` (allocation that can fail), `lifeboat` (for what cannot), `threads` (workers that live for one
-//! call), `panics` (silence and a note) and `vector` (loops in wide instructions).
+//! call), `panics` (silence and a note), `arithmetic` (the host's floating-point environment) and
+//! `vector` (loops in wide instructions).
 #![deny(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::disallowed_macros, clippy::disallowed_methods))]
 
+#[allow(unsafe_code)]
+mod arithmetic;
 mod baseline;
 pub mod error;
 pub mod kernel;
@@ -81,7 +84,7 @@ pub mod ffi;
 pub use error::{Error, Result};
 pub use kernel::Features;
 pub use lifeboat::Allocator;
-pub use model::Model;
+pub use model::{Model, Watch};
 pub use monitor::{Control, Progress, ProgressFn, Step};
 pub use options::Options;
 pub use result::{Fit, Outcome};

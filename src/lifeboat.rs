@@ -10,9 +10,9 @@
 //! takes no real memory, before it is needed. By then the next large buffer fails too, and the call
 //! ends with an error.
 //!
-//! The buffer in which products pack their operands is one of these allocations, twice as large as
-//! the third-level cache for each thread, so it always comes from the boat: there is no second copy
-//! of it. How large it is, the first call finds out.
+//! The buffer in which products pack their operands is one of these allocations, four megabytes for
+//! each thread, so it always comes from the boat: there is no second copy of it. How large it is, the
+//! first call finds out.
 //!
 //! Nothing here takes a lock: a host may fork at any moment.
 
@@ -46,6 +46,9 @@ thread_local! {
 /// Blocks that were served from a boat or the store because the system had none, page-aligned ones
 /// not counted: as long as there is none, giving back memory need not look for them.
 static RESCUED: AtomicUsize = AtomicUsize::new(0);
+
+/// What is set aside for such a buffer at least.
+const LEAST_SLAB: usize = 4 << 20;
 
 /// Size of a product's buffer for one thread; 0 before it is known.
 static SLAB: AtomicUsize = AtomicUsize::new(0);
@@ -253,10 +256,7 @@ impl Boat {
         let (base, size) = (self.base.load(Relaxed), self.size.swap(0, AcqRel));
         self.passengers.store(0, Release);
         // SAFETY: this memory was allocated with this layout in `launch`, and nobody is left in it.
-        unsafe {
-            let layout = Layout::from_size_align_unchecked(size, PAGE);
-            dealloc(std::ptr::with_exposed_provenance_mut(base), layout);
-        }
+        unsafe { unmap(std::ptr::with_exposed_provenance_mut(base), size) };
     }
 }
 
@@ -264,6 +264,35 @@ static BOATS_AFLOAT: [Boat; BOATS] = [const { Boat::new() }; BOATS];
 
 fn boat(number: usize) -> Option<&'static Boat> {
     BOATS_AFLOAT.get(number)
+}
+
+/// Memory straight from the system, which it goes back to at once. (From malloc, buffers of a few
+/// megabytes that come and go would make the host's heap keep them.)
+#[cfg(unix)]
+fn map(bytes: usize) -> *mut u8 {
+    let (access, kind) =
+        (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    // SAFETY: a new mapping, wherever there is room.
+    let base = unsafe { libc::mmap(null_mut(), bytes, access, kind, -1, 0) };
+    if base == libc::MAP_FAILED { null_mut() } else { base.cast() }
+}
+
+#[cfg(unix)]
+unsafe fn unmap(base: *mut u8, bytes: usize) {
+    // SAFETY: the caller promises what `map` gave for so many bytes.
+    unsafe { libc::munmap(base.cast(), bytes) };
+}
+
+#[cfg(not(unix))]
+fn map(bytes: usize) -> *mut u8 {
+    // SAFETY: the size is not zero.
+    may_fail(|| unsafe { alloc(Layout::from_size_align_unchecked(bytes, PAGE)) })
+}
+
+#[cfg(not(unix))]
+unsafe fn unmap(base: *mut u8, bytes: usize) {
+    // SAFETY: the caller promises what `map` gave for so many bytes.
+    unsafe { dealloc(base, Layout::from_size_align_unchecked(bytes, PAGE)) };
 }
 
 /// A call's boat: the thread that launched it is aboard, and who [`inherit`]s from it.
@@ -276,7 +305,8 @@ pub(crate) struct Launched {
 /// threads.
 pub(crate) fn launch(bytes: usize, threads: usize) -> Result<Launched> {
     learn()?;
-    afloat(SLAB.load(Relaxed).saturating_mul(threads).saturating_add(bytes))
+    let slab = SLAB.load(Relaxed).max(LEAST_SLAB);
+    afloat(slab.saturating_mul(threads).saturating_add(bytes))
 }
 
 fn afloat(bytes: usize) -> Result<Launched> {
@@ -292,8 +322,7 @@ fn afloat(bytes: usize) -> Result<Launched> {
         return without();
     };
     let boat = &BOATS_AFLOAT[number];
-    // SAFETY: the layout's size is not zero.
-    let base = may_fail(|| unsafe { alloc(layout) });
+    let base = map(layout.size());
     if base.is_null() {
         boat.passengers.store(0, Release);
         return Err(lacking);
@@ -329,9 +358,7 @@ fn learn() -> Result<()> {
     }
     look_for_allocator();
     if INSTALLED.load(Relaxed) {
-        // Room for twice the caches of any machine known, 64 MiB for each of its processors.
-        let guess = threads::count(0).saturating_mul(64 << 20).max(1 << 30);
-        let _launched = afloat(guess)?;
+        let _launched = afloat(4 * LEAST_SLAB)?;
         let (mark, board) = (panics::inherit(), inherit());
         threads::run_one(move || {
             mark();

@@ -2,9 +2,12 @@
 
 use crate::error::{Error, Result};
 use crate::lifeboat::may_fail;
+use crate::sync::Arc;
 use faer::Mat;
 use faer::dyn_stack::{MemBuffer, StackReq};
 use rayon::prelude::*;
+use std::collections::{BinaryHeap, HashMap};
+use std::hash::Hash;
 
 /// An empty vector with room for exactly `len` elements.
 pub(crate) fn with_capacity<T>(len: usize, what: &'static str) -> Result<Vec<T>> {
@@ -41,6 +44,27 @@ pub(crate) fn push<T>(v: &mut Vec<T>, value: T, what: &'static str) -> Result<()
     Ok(())
 }
 
+/// Puts one element into a heap.
+pub(crate) fn push_heap<T: Ord>(
+    heap: &mut BinaryHeap<T>,
+    value: T,
+    what: &'static str,
+) -> Result<()> {
+    may_fail(|| heap.try_reserve(1))
+        .map_err(|_| Error::OutOfMemory { bytes: size_of::<T>(), what })?;
+    heap.push(value);
+    Ok(())
+}
+
+/// Makes room for one more entry.
+pub(crate) fn reserve_map<K: Eq + Hash, V>(
+    map: &mut HashMap<K, V>,
+    what: &'static str,
+) -> Result<()> {
+    let bytes = map.capacity().saturating_mul(size_of::<(K, V)>());
+    may_fail(|| map.try_reserve(1)).map_err(|_| Error::OutOfMemory { bytes, what })
+}
+
 /// Appends copies of all elements of `more`.
 pub(crate) fn extend<T: Copy>(v: &mut Vec<T>, more: &[T], what: &'static str) -> Result<()> {
     reserve(v, more.len(), what)?;
@@ -65,6 +89,45 @@ pub(crate) fn refill<T: Copy>(
 pub(crate) fn reserve<T>(v: &mut Vec<T>, more: usize, what: &'static str) -> Result<()> {
     may_fail(|| v.try_reserve(more))
         .map_err(|_| Error::OutOfMemory { bytes: more.saturating_mul(size_of::<T>()), what })
+}
+
+/// What `work` gives for 0, 1, …, on all threads; none is missing.
+pub(crate) fn par_map<T: Send>(
+    len: usize,
+    what: &'static str,
+    work: impl Fn(usize) -> Result<T> + Sync,
+) -> Result<Vec<Option<T>>> {
+    let mut found = with_capacity(len, what)?;
+    found.resize_with(len, || None);
+    found.par_iter_mut().enumerate().try_for_each(|(index, found)| {
+        *found = Some(work(index)?);
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// A copy of `values`.
+pub(crate) fn copied<T: Copy>(values: &[T], what: &'static str) -> Result<Vec<T>> {
+    let mut copy = with_capacity(values.len(), what)?;
+    copy.extend_from_slice(values);
+    Ok(copy)
+}
+
+/// A copy of `text`.
+pub(crate) fn text(text: &str, what: &'static str) -> Result<String> {
+    let mut copy = String::new();
+    may_fail(|| copy.try_reserve_exact(text.len()))
+        .map_err(|_| Error::OutOfMemory { bytes: text.len(), what })?;
+    copy.push_str(text);
+    Ok(copy)
+}
+
+/// A shared value. The standard library offers no way to be refused here, so that the same amount is
+/// asked for beforehand: what fails for want of memory fails there.
+pub(crate) fn shared<T>(value: T, what: &'static str) -> Result<Arc<T>> {
+    // Two counters stand before the value.
+    drop(with_capacity::<([usize; 2], T)>(1, what)?);
+    Ok(Arc::new(value))
 }
 
 /// A matrix of zeros for faer.

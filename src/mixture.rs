@@ -4,7 +4,7 @@
 //! Centring therefore changes nothing but the conditioning (BA, mean of the paper's kernels:
 //! largest eigenvalue 8.2 instead of 443), and the mixture is always centred here.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::matrix::{Compressed, Kernel, Matrix, Similarity, mirror};
 use crate::memory;
 use crate::monitor::Monitor;
@@ -30,22 +30,40 @@ pub(crate) struct Mixture<'k, 'a> {
     centred: bool,
 }
 
-/// K_w centred, in units in which max|K_w| + α = 1.
+/// K_w centred, in units in which its largest entry and α sum to 1.
 pub(crate) struct Mixed {
     /// HK_wH divided by `unit`.
     pub(crate) kernel: Matrix,
-    /// max|K_w| + α.
+    /// max|HK_wH| + α.
     pub(crate) unit: f64,
+    /// max|K_w| + α, which gaps are reported relative to. For `unit` that is the same.
+    pub(crate) size: f64,
+}
+
+/// What of the kernels is summed.
+#[derive(Clone, Copy, PartialEq)]
+enum Part {
+    /// All but the common part, which centring would remove.
+    Reduced,
+    /// The entries as given, negative ones as 0.
+    Positive,
 }
 
 impl<'k, 'a> Mixture<'k, 'a> {
-    pub(crate) fn new(kernels: &'k [Kernel<'a>], normalize: Normalize) -> Self {
-        Self {
-            kernels,
-            scales: kernels.iter().map(|kernel| kernel.scale(normalize)).collect(),
-            samples: kernels[0].samples(),
-            centred: normalize == Normalize::Unit,
+    /// Refuses kernels whose sums would be beyond the range of numbers.
+    pub(crate) fn new(kernels: &'k [Kernel<'a>], normalize: Normalize) -> Result<Self> {
+        let mut scales = memory::with_capacity(kernels.len(), "kernel scales")?;
+        scales.extend(kernels.iter().map(|kernel| kernel.scale(normalize)));
+        let samples = kernels[0].samples();
+        for (kernel, scale) in kernels.iter().zip(&scales) {
+            let largest_sum = 4.0 * samples as f64 * (scale * kernel.largest());
+            // A scale that is as large as numbers go would have to be larger.
+            let scaled = largest_sum.is_finite() && largest_sum > 0.0 && *scale < f64::MAX;
+            if !scaled {
+                return Err(out_of_range(normalize, &kernel.label().to_string()));
+            }
         }
+        Ok(Self { kernels, scales, samples, centred: normalize == Normalize::Unit })
     }
 
     pub(crate) fn samples(&self) -> usize {
@@ -57,24 +75,41 @@ impl<'k, 'a> Mixture<'k, 'a> {
     }
 
     /// Mixes the kernels with `weights` into `mixed`.
-    pub(crate) fn mix(&self, weights: &[f64], alpha: f64, mixed: &mut Mixed) -> Result<()> {
+    pub(crate) fn mix(
+        &self,
+        weights: &[f64],
+        alpha: f64,
+        mixed: &mut Mixed,
+        monitor: &Monitor<'_>,
+    ) -> Result<()> {
         let n = self.samples;
-        let (coefficients, top) = self.coefficients(weights);
+        let (coefficients, top) = self.coefficients(weights, Kernel::reach)?;
         let blocks = n.div_ceil(BLOCK);
         let mut means = memory::filled(n, 0.0, "column means")?;
         let mut largest = memory::filled(blocks, 0.0f64, "block maxima")?;
-        self.sum(&coefficients, vector::axpy, &mut mixed.kernel);
+        self.sum(&coefficients, Part::Reduced, &mut mixed.kernel, monitor)?;
+        let common = self.common_part(&coefficients)?;
         mixed
             .kernel
             .values()
             .par_chunks(BLOCK * n)
             .zip(means.par_chunks_mut(BLOCK))
             .zip(&mut largest)
-            .for_each(|((panel, means), largest)| {
-                for (column, mean) in panel.chunks_exact(n).zip(means) {
+            .enumerate()
+            .for_each(|(block, ((panel, means), largest))| {
+                for (j, (column, mean)) in panel.chunks_exact(n).zip(means).enumerate() {
                     *mean = vector::sum(column) / n as f64;
+                    let size = match &common {
+                        None => vector::max_abs(column),
+                        Some(common) => {
+                            let own = common[block * BLOCK + j];
+                            let entries = column.iter().zip(common);
+                            let raw = entries.map(|(value, other)| value + (other + own));
+                            raw.fold(0.0, |most: f64, value| most.max(value.abs()))
+                        }
+                    };
+                    *largest = largest.max(size);
                 }
-                *largest = vector::max_abs(panel);
             });
         let grand = vector::sum(&means) / n as f64;
         let raw = largest.iter().fold(0.0, |a: f64, &b| a.max(b));
@@ -91,35 +126,62 @@ impl<'k, 'a> Mixture<'k, 'a> {
             },
         );
         let centred = largest.iter().fold(0.0, |a: f64, &b| a.max(b));
-        let size = if self.centred { centred } else { raw };
-        mixed.unit = size * top + alpha;
+        mixed.unit = centred * top + alpha;
+        mixed.size = if self.centred { mixed.unit } else { raw * top + alpha };
         let factor = top / mixed.unit;
         mixed.kernel.values_mut().par_chunks_mut(BLOCK * n).for_each(|panel| {
             for value in panel {
                 *value *= factor;
             }
         });
-        Ok(())
+        monitor.go_on()
     }
 
     /// The factor of each kernel in Σ w_i K^i, relative to the largest contribution, and that:
     /// sums of kernels as large as 1e300 or as small as 1e-300 neither overflow nor vanish.
-    fn coefficients(&self, weights: &[f64]) -> (Vec<f64>, f64) {
-        let contribution = |i: usize| weights[i] * (self.scales[i] * self.kernels[i].largest());
+    /// `size` is that of the largest entry of a kernel.
+    fn coefficients(
+        &self,
+        weights: &[f64],
+        size: fn(&Kernel<'a>) -> f64,
+    ) -> Result<(Vec<f64>, f64)> {
+        let contribution = |i: usize| weights[i] * (self.scales[i] * size(&self.kernels[i]));
         let top = (0..self.kernels.len()).map(contribution).fold(0.0, f64::max);
-        let coefficients = (0..self.kernels.len())
-            .map(|i| contribution(i) / top / self.kernels[i].largest())
-            .collect();
-        (coefficients, top)
+        if top < f64::MIN_POSITIVE {
+            return Err(out_of_range(Normalize::None, "the kernels"));
+        }
+        let mut coefficients = memory::with_capacity(self.kernels.len(), "kernel scales")?;
+        let coefficient = |i: usize| contribution(i) / top / size(&self.kernels[i]);
+        coefficients.extend((0..self.kernels.len()).map(coefficient));
+        Ok((coefficients, top))
+    }
+
+    /// What the sum of the reduced kernels lacks, unless that is nothing.
+    fn common_part(&self, coefficients: &[f64]) -> Result<Option<Vec<f64>>> {
+        let mut sum = None;
+        for (kernel, &coefficient) in self.kernels.iter().zip(coefficients) {
+            if let Some(offsets) = kernel.offsets() {
+                let sum = match &mut sum {
+                    Some(sum) => sum,
+                    none => none.insert(memory::filled(self.samples, 0.0, "column means")?),
+                };
+                vector::axpy(coefficient, offsets, sum);
+            }
+        }
+        Ok(sum)
     }
 
     /// The kernels as affinities: mixed but not centred, divided by a common factor, which is
     /// returned too. Negative entries of a kernel count as zero.
-    pub(crate) fn affinities(&self, weights: &[f64]) -> Result<(Matrix, f64)> {
+    pub(crate) fn affinities(
+        &self,
+        weights: &[f64],
+        monitor: &Monitor<'_>,
+    ) -> Result<(Matrix, f64)> {
         let n = self.samples;
-        let (coefficients, top) = self.coefficients(weights);
+        let (coefficients, top) = self.coefficients(weights, Kernel::largest)?;
         let mut out = Matrix::zeros(n, n, "affinities")?;
-        self.sum(&coefficients, vector::axpy_positive, &mut out);
+        self.sum(&coefficients, Part::Positive, &mut out, monitor)?;
         Ok((out, top))
     }
 
@@ -128,94 +190,116 @@ impl<'k, 'a> Mixture<'k, 'a> {
         (&self.kernels[k], self.scales[k])
     }
 
-    /// out = Σ coefficient·kernel, each added by `add`: the lower triangle, and that mirrored, so
-    /// that only half of every kernel is read.
-    fn sum(&self, coefficients: &[f64], add: fn(f64, &[f64], &mut [f64]), out: &mut Matrix) {
+    /// out = Σ coefficient·(part of the kernel): the lower triangle, and that mirrored, so that only
+    /// half of every kernel is read.
+    fn sum(
+        &self,
+        coefficients: &[f64],
+        part: Part,
+        out: &mut Matrix,
+        monitor: &Monitor<'_>,
+    ) -> Result<()> {
         let n = self.samples;
-        out.values_mut().par_chunks_mut(BLOCK * n).enumerate().for_each(|(block, panel)| {
-            let first = block * BLOCK;
+        let panels = out.values_mut().par_chunks_mut(BLOCK * n).enumerate();
+        panels.try_for_each(|(block, panel)| {
+            let (first, mut scratch) = (block * BLOCK, Vec::new());
             panel.chunks_exact_mut(n).enumerate().for_each(|(j, out)| out[first + j..].fill(0.0));
             for (kernel, &coefficient) in self.kernels.iter().zip(coefficients) {
+                monitor.go_on()?;
                 if kernel.is_exactly_symmetric() {
                     for (j, out) in (first..).zip(panel.chunks_exact_mut(n)) {
-                        add(coefficient, &kernel.col(j)[j..], &mut out[j..]);
+                        match part {
+                            Part::Reduced => {
+                                let column = &kernel.reduced_col(j, &mut scratch)?[j..];
+                                vector::axpy(coefficient, column, &mut out[j..]);
+                            }
+                            Part::Positive => {
+                                let column = &kernel.raw_col(j, &mut scratch)?[j..];
+                                vector::axpy_positive(coefficient, column, &mut out[j..]);
+                            }
+                        }
                     }
                     continue;
                 }
                 let width = panel.len() / n;
                 for i in first..n {
-                    let row = &kernel.col(i)[first..first + width];
-                    for (j, transposed) in row.iter().enumerate().take(i + 1 - first) {
-                        let mean = 0.5 * (kernel.col(first + j)[i] + transposed);
-                        let entry = i + j * n;
-                        add(coefficient, &[mean], &mut panel[entry..=entry]);
+                    for j in 0..width.min(i + 1 - first) {
+                        let mean = match part {
+                            Part::Reduced => kernel.reduced_mean(i, first + j),
+                            Part::Positive => kernel.raw_mean(i, first + j).max(0.0),
+                        };
+                        panel[i + j * n] += coefficient * mean;
                     }
                 }
             }
-        });
+            Ok(())
+        })?;
         mirror(out.values_mut(), n);
+        Ok(())
     }
 
     /// The costs h_i = ⟨K^i, (I−Z)(I−Z)ᵀ⟩ of all kernels, from one product that is never stored
-    /// as a whole. Rounding below zero is cut off; what is zero but for rounding becomes zero.
-    /// `None` when the monitor asked to stop.
-    pub(crate) fn costs(
-        &self,
-        similarity: &Similarity,
-        monitor: &Monitor<'_>,
-    ) -> Result<Option<Vec<f64>>> {
+    /// as a whole. What is zero but for rounding becomes zero; a kernel that is indefinite, by the
+    /// rounding of its entries, may have a cost below.
+    pub(crate) fn costs(&self, similarity: &Similarity, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
+        const WHAT: &str = "costs of the kernels";
         let n = self.samples;
         let residual = Residual::new(similarity)?;
         let symmetric = self.kernels.iter().all(Kernel::is_exactly_symmetric);
-        let blocks = n.div_ceil(BLOCK);
-        let partial: Vec<Result<(Vec<f64>, f64)>> = (0..blocks)
-            .into_par_iter()
-            .map(|block| {
-                if monitor.stop().is_some() {
-                    return Ok((Vec::new(), 0.0));
-                }
-                let first = block * BLOCK;
-                let width = BLOCK.min(n - first);
-                let mut panel = memory::filled(n * width, 0.0, "residual product")?;
-                residual.product_columns(first, symmetric, &mut panel);
-                let trace = (0..width).map(|j| panel[first + j + j * n]).sum();
-                let inner = |kernel: &Kernel<'_>| -> f64 {
-                    let column = |(j, m): (usize, &[f64])| {
-                        let (column, j) = (kernel.col(first + j), first + j);
-                        let inner = if kernel.is_exactly_symmetric() {
-                            // Both are symmetric: what is below the diagonal counts twice.
-                            column[j] * m[j] + 2.0 * vector::dot(&column[j + 1..], &m[j + 1..])
-                        } else {
-                            vector::dot(column, m)
-                        };
-                        inner / kernel.largest()
+        let partial = memory::par_map(n.div_ceil(BLOCK), WHAT, |block| {
+            monitor.go_on()?;
+            let (first, mut scratch) = (block * BLOCK, Vec::new());
+            let width = BLOCK.min(n - first);
+            let mut panel = memory::filled(n * width, 0.0, "residual product")?;
+            residual.product_columns(first, symmetric, &mut panel);
+            let trace: f64 = (0..width).map(|j| panel[first + j + j * n]).sum();
+            let mut costs = memory::filled(self.kernels.len(), 0.0, WHAT)?;
+            for (kernel, cost) in self.kernels.iter().zip(&mut costs) {
+                monitor.go_on()?;
+                for (j, m) in (first..).zip(panel.chunks_exact(n)) {
+                    let (column, unit) = kernel.summable_col(j, &mut scratch)?;
+                    let inner = if kernel.is_exactly_symmetric() {
+                        // Both are symmetric: what is below the diagonal counts twice.
+                        column[j] * m[j] + 2.0 * vector::dot(&column[j + 1..], &m[j + 1..])
+                    } else {
+                        vector::dot(column, m)
                     };
-                    panel.chunks_exact(n).enumerate().map(column).sum()
-                };
-                Ok((self.kernels.iter().map(inner).collect(), trace))
-            })
-            .collect();
-        let mut costs = vec![0.0; self.kernels.len()];
+                    *cost += inner / unit;
+                }
+            }
+            Ok((costs, trace))
+        })?;
+        let mut costs = memory::filled(self.kernels.len(), 0.0, WHAT)?;
         let mut trace = 0.0;
-        for part in partial {
-            let (inner, own_trace) = part?;
+        for (inner, own_trace) in partial.into_iter().flatten() {
             costs.iter_mut().zip(inner).for_each(|(cost, part)| *cost += part);
             trace += own_trace;
         }
         for (i, cost) in costs.iter_mut().enumerate() {
             // |⟨K, M⟩| ≤ n·max|K|·tr M for a positive semi-definite M.
             let rounding = 1e-16 * n as f64 * trace;
-            *cost = if *cost <= rounding { 0.0 } else { *cost }
-                * self.kernels[i].largest()
-                * self.scales[i];
+            *cost = if cost.abs() <= rounding { 0.0 } else { *cost }
+                * (self.kernels[i].reach() * self.scales[i]);
         }
-        Ok(monitor.stop().is_none().then_some(costs))
+        monitor.go_on()?;
+        Ok(costs)
+    }
+}
+
+fn out_of_range(normalize: Normalize, kernels: &str) -> Error {
+    let instead =
+        if normalize == Normalize::None { "scale by max or unit" } else { "scale the data" };
+    Error::InvalidArgument {
+        name: "normalize".to_owned(),
+        value: format!("{} for {kernels}", normalize.name()),
+        allowed: format!("sums of entries are beyond the range of numbers, {instead}"),
     }
 }
 
 impl Mixed {
     pub(crate) fn new(samples: usize) -> Result<Self> {
-        Ok(Self { kernel: Matrix::zeros(samples, samples, "mixed kernel")?, unit: 1.0 })
+        let kernel = Matrix::zeros(samples, samples, "mixed kernel")?;
+        Ok(Self { kernel, unit: 1.0, size: 1.0 })
     }
 }
 
@@ -291,8 +375,8 @@ impl Residual {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::matrix::Column;
-    use crate::{monitor, threads};
+    use crate::matrix::{Column, Label};
+    use crate::monitor;
 
     const N: usize = 70;
 
@@ -326,7 +410,8 @@ mod tests {
     }
 
     fn borrow(values: &[Vec<f64>]) -> Vec<Kernel<'_>> {
-        let borrow = |v| threads::run(2, || Kernel::borrowed("kernel".into(), v, N, N)).unwrap();
+        let label = Label { number: 0, spec: None };
+        let borrow = |v| monitor::idle(|monitor| Kernel::borrowed(label, v, N, N, monitor));
         values.iter().map(|v| borrow(v).unwrap()).collect()
     }
 
@@ -342,8 +427,8 @@ mod tests {
             let kernels = borrow(&values);
             let (weights, alpha) = ([0.1, 0.3, 0.05], 0.7);
             let mut mixed = Mixed::new(N).unwrap();
-            let mixture = Mixture::new(&kernels, normalize);
-            threads::run(2, || mixture.mix(&weights, alpha, &mut mixed)).unwrap().unwrap();
+            let mixture = Mixture::new(&kernels, normalize).unwrap();
+            monitor::idle(|monitor| mixture.mix(&weights, alpha, &mut mixed, monitor)).unwrap();
             let sum = |i: usize, j: usize| -> f64 {
                 let entry = |k: usize| 0.5 * (values[k][i + j * N] + values[k][j + i * N]);
                 (0..3).map(|k| weights[k] * kernels[k].scale(normalize) * entry(k)).sum()
@@ -353,11 +438,13 @@ mod tests {
             let grand = means.iter().sum::<f64>() / N as f64;
             let centred = |i: usize, j: usize| sum(i, j) - means[i] - means[j] + grand;
             let all = || (0..N).flat_map(|i| (0..N).map(move |j| (i, j)));
-            let largest = match normalize {
-                Normalize::Unit => all().map(|(i, j)| centred(i, j).abs()).fold(0.0, f64::max),
+            let largest = all().map(|(i, j)| centred(i, j).abs()).fold(0.0, f64::max);
+            assert!((mixed.unit - (largest + alpha)).abs() < 1e-12 * mixed.unit);
+            let size = match normalize {
+                Normalize::Unit => largest,
                 _ => all().map(|(i, j)| sum(i, j).abs()).fold(0.0, f64::max),
             };
-            assert!((mixed.unit - (largest + alpha)).abs() < 1e-12 * mixed.unit);
+            assert!((mixed.size - (size + alpha)).abs() < 1e-12 * mixed.size);
             for (i, j) in all() {
                 let ours = mixed.kernel.get(i, j) * mixed.unit;
                 assert!((ours - centred(i, j)).abs() < 1e-12 * mixed.unit, "({i}, {j})");
@@ -372,9 +459,9 @@ mod tests {
         let kernels = borrow(&values);
         for share in [0.05, 0.9] {
             let (similarity, z) = similarity(share);
-            let mixture = Mixture::new(&kernels, Normalize::Max);
+            let mixture = Mixture::new(&kernels, Normalize::Max).unwrap();
             let costs = monitor::idle(|monitor| mixture.costs(&similarity, monitor));
-            let costs = costs.unwrap().unwrap();
+            let costs = costs.unwrap();
             for (k, cost) in costs.iter().enumerate() {
                 // Tr(K − 2KZ + ZᵀKZ), term by term.
                 let entry = |i: usize, j: usize| values[k][i + j * N];
@@ -400,8 +487,8 @@ mod tests {
         let kernels = borrow(&values);
         let columns = (0..N).map(|i| Column::unit(i).unwrap()).collect();
         let identity = Similarity::from_columns(columns);
-        let mixture = Mixture::new(&kernels, Normalize::Unit);
+        let mixture = Mixture::new(&kernels, Normalize::Unit).unwrap();
         let costs = monitor::idle(|monitor| mixture.costs(&identity, monitor));
-        assert_eq!(costs.unwrap().unwrap(), [0.0; 3]);
+        assert_eq!(costs.unwrap(), [0.0; 3]);
     }
 }

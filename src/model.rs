@@ -1,14 +1,49 @@
 //! The model: kernels, options and, after a fit, its result. The C handle is this type.
 
-use crate::error::{Error, Result, nearest, quoted};
+use crate::error::{Error, Result, quoted, unknown};
 use crate::kernel::{self, Features};
 use crate::lifeboat;
-use crate::matrix::Kernel;
+use crate::matrix::{Kernel, Label};
+use crate::memory;
 use crate::method;
-use crate::monitor::{Control, ProgressFn};
+use crate::metrics;
+use crate::monitor::{self, Control, Limit, Monitor, ProgressFn, Step};
 use crate::options::Options;
 use crate::result::{Fit, INFOS, InfoKind};
-use crate::threads;
+use std::fmt;
+
+/// What one call added: the kernels of a feature matrix, or one kernel.
+#[derive(Debug)]
+struct View {
+    /// As the caller calls it.
+    name: Option<String>,
+    /// Number of the first kernel behind it.
+    end: usize,
+}
+
+/// Who may stop a call, and who is told how far it is.
+#[derive(Default)]
+pub struct Watch<'w> {
+    /// Stops the call from another thread; none if absent.
+    pub control: Option<&'w Control>,
+    /// Called on this thread, and stops the call by returning true.
+    pub progress: Option<ProgressFn<'w>>,
+}
+
+/// What messages call a view.
+pub(crate) struct ViewName<'n> {
+    name: Option<&'n str>,
+    number: usize,
+}
+
+impl fmt::Display for ViewName<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.name {
+            Some(name) => write!(f, "view {}", quoted(name)),
+            None => write!(f, "view {}", self.number),
+        }
+    }
+}
 
 /// A clustering problem that is filled step by step, fitted and asked for its result.
 ///
@@ -19,6 +54,9 @@ pub struct Model<'a> {
     samples: usize,
     clusters: usize,
     kernels: Vec<Kernel<'a>>,
+    views: Vec<View>,
+    /// The name that the next view is to have.
+    next_view: Option<String>,
     options: Options,
     fit: Option<Fit>,
     /// Whether options have changed since the fit, which is kept as a warm start only.
@@ -35,13 +73,7 @@ impl<'a> Model<'a> {
                 expected: "at least 1 expected".to_owned(),
             });
         }
-        if clusters == 0 || clusters > samples {
-            return Err(Error::Dimension {
-                what: "n_clusters".to_owned(),
-                given: clusters,
-                expected: format!("from 1 to n_samples = {samples} expected"),
-            });
-        }
+        check_clusters(samples, clusters)?;
         let addressable = samples.checked_mul(samples).and_then(|entries| entries.checked_mul(8));
         if addressable.is_none_or(|bytes| bytes > isize::MAX as usize)
             || u32::try_from(samples).is_err()
@@ -50,8 +82,16 @@ impl<'a> Model<'a> {
                 what: format!("a kernel of n_samples = {samples} squared"),
             });
         }
-        let (kernels, options) = (Vec::new(), Options::default());
-        Ok(Self { samples, clusters, kernels, options, fit: None, stale: false })
+        Ok(Self {
+            samples,
+            clusters,
+            kernels: Vec::new(),
+            views: Vec::new(),
+            next_view: None,
+            options: Options::default(),
+            fit: None,
+            stale: false,
+        })
     }
 
     /// Number of samples.
@@ -64,43 +104,177 @@ impl<'a> Model<'a> {
         self.clusters
     }
 
+    /// Changes the number of clusters; kernels and options stay. A change discards the result.
+    pub fn set_clusters(&mut self, clusters: usize) -> Result<()> {
+        check_clusters(self.samples, clusters)?;
+        if clusters != self.clusters {
+            self.clusters = clusters;
+            self.fit = None;
+        }
+        Ok(())
+    }
+
     /// The kernels so far.
     pub fn kernels(&self) -> &[Kernel<'a>] {
         &self.kernels
     }
 
+    /// Number of views so far.
+    pub fn views(&self) -> usize {
+        self.views.len()
+    }
+
+    /// Names the view that the next call adds, or takes an earlier name back.
+    pub fn name_view(&mut self, name: Option<&str>) -> Result<()> {
+        const LONGEST: usize = 255;
+        let Some(name) = name else {
+            self.next_view = None;
+            return Ok(());
+        };
+        if name.is_empty() || name.len() > LONGEST {
+            return Err(Error::InvalidArgument {
+                name: "name of a view".to_owned(),
+                value: quoted(name),
+                allowed: format!("from 1 to {LONGEST} bytes"),
+            });
+        }
+        self.next_view = Some(memory::text(name, "the name of a view")?);
+        Ok(())
+    }
+
+    /// The name of a view: as given, or "view 2", or "kernel 2" for one that was added as a kernel.
+    pub fn view_name(&self, view: usize) -> Result<String> {
+        let found = self.views.get(view).ok_or_else(|| self.no_such("view", view, self.views()))?;
+        let first = self.kernels_of(view).start;
+        match &found.name {
+            Some(name) => memory::text(name, "the name of a view"),
+            None if self.kernels[first].label().spec.is_none() => {
+                Ok(format!("kernel {}", first + self.options.index_base))
+            }
+            None => Ok(format!("view {}", view + self.options.index_base)),
+        }
+    }
+
+    /// The view a kernel belongs to.
+    pub fn view_of(&self, kernel: usize) -> Result<usize> {
+        if kernel >= self.kernels.len() {
+            return Err(self.no_such("kernel", kernel, self.kernels.len()));
+        }
+        Ok(self.views.partition_point(|view| view.end <= kernel))
+    }
+
+    /// The name of a kernel: what it was built by, such as "gaussian(t=0.1)", after the name of its
+    /// view if there are several; that of its view if it was added as a kernel.
+    pub fn kernel_name(&self, kernel: usize) -> Result<String> {
+        let view = self.view_of(kernel)?;
+        match self.kernels[kernel].label().spec {
+            None => self.view_name(view),
+            Some(spec) if self.views.len() == 1 && self.views[view].name.is_none() => {
+                Ok(spec.to_string())
+            }
+            Some(spec) => {
+                let mut name = self.view_name(view)?;
+                // At most 50 characters.
+                name.push_str(": ");
+                name.push_str(&spec.to_string());
+                Ok(name)
+            }
+        }
+    }
+
+    /// The share of each view in the last fit: its weights' part of the sum of all.
+    pub fn view_weights(&self) -> Result<Vec<f64>> {
+        let weights = &self.result()?.weights;
+        let total: f64 = weights.iter().sum();
+        let mut shares = memory::with_capacity(self.views.len(), "weights of the views")?;
+        let share = |view| weights[self.kernels_of(view)].iter().sum::<f64>() / total;
+        shares.extend((0..self.views.len()).map(share));
+        Ok(shares)
+    }
+
+    fn kernels_of(&self, view: usize) -> std::ops::Range<usize> {
+        let start = if view == 0 { 0 } else { self.views[view - 1].end };
+        start..self.views[view].end
+    }
+
+    fn no_such(&self, what: &'static str, given: usize, count: usize) -> Error {
+        Error::InvalidArgument {
+            name: what.to_owned(),
+            value: given.to_string(),
+            allowed: format!("there are {count}, counted from 0"),
+        }
+    }
+
     /// Adds a copy of a kernel: column-major, `values[i + j * leading_dim]`.
     pub fn add_kernel(&mut self, values: &[f64], leading_dim: usize) -> Result<()> {
-        let (name, samples) = (self.next_name(), self.samples);
-        let kernel = self.in_workers(|| Kernel::copied(name, values, samples, leading_dim))?;
-        self.append([kernel])
+        self.add_kernel_watched(values, leading_dim, Watch::default())
+    }
+
+    /// As [`Model::add_kernel`].
+    pub fn add_kernel_watched(
+        &mut self,
+        values: &[f64],
+        leading_dim: usize,
+        watch: Watch<'_>,
+    ) -> Result<()> {
+        let (label, samples) = (self.next_label(), self.samples);
+        let square = self.samples.saturating_mul(self.samples);
+        self.add(square.saturating_mul(size_of::<f64>()), 1, watch, |monitor| {
+            let kernel = Kernel::copied(label, values, samples, leading_dim, monitor)?;
+            one(kernel)
+        })
     }
 
     /// Adds a kernel without copying it: column-major, `values[i + j * leading_dim]`.
     pub fn borrow_kernel(&mut self, values: &'a [f64], leading_dim: usize) -> Result<()> {
-        let (name, samples) = (self.next_name(), self.samples);
-        let kernel = self.in_workers(|| Kernel::borrowed(name, values, samples, leading_dim))?;
-        self.append([kernel])
+        self.borrow_kernel_watched(values, leading_dim, Watch::default())
+    }
+
+    /// As [`Model::borrow_kernel`].
+    pub fn borrow_kernel_watched(
+        &mut self,
+        values: &'a [f64],
+        leading_dim: usize,
+        watch: Watch<'_>,
+    ) -> Result<()> {
+        let (label, samples) = (self.next_label(), self.samples);
+        self.add(0, 1, watch, |monitor| {
+            one(Kernel::borrowed(label, values, samples, leading_dim, monitor)?)
+        })
     }
 
     /// Adds the kernels of a list ("paper", "gaussian(t=0.1); linear") built from features.
     pub fn add_features(&mut self, features: Features<'_>, list: &str) -> Result<()> {
+        self.add_features_watched(features, list, Watch::default())
+    }
+
+    /// As [`Model::add_features`].
+    pub fn add_features_watched(
+        &mut self,
+        features: Features<'_>,
+        list: &str,
+        watch: Watch<'_>,
+    ) -> Result<()> {
         if features.samples != self.samples {
             return Err(Error::Dimension {
-                what: "n_samples of the features".to_owned(),
+                what: format!("n_samples of {}", self.next_view_name()),
                 given: features.samples,
                 expected: format!("the model has {}", self.samples),
             });
         }
         let specs = kernel::parse(list)?;
-        let first = self.kernels.len();
-        let kernels = self.in_workers(|| kernel::build(features, &specs, first))?;
-        self.append(kernels)
+        let first = self.next_label().number;
+        let view = self.next_view_name().to_string();
+        let bytes = kernel::memory_required(&features, specs.len());
+        self.add(bytes, specs.len(), watch, |monitor| {
+            kernel::build(features, &view, &specs, first, monitor)
+        })
     }
 
     /// Removes all kernels.
     pub fn clear_kernels(&mut self) {
         self.kernels.clear();
+        self.views.clear();
         self.fit = None;
     }
 
@@ -141,17 +315,61 @@ impl<'a> Model<'a> {
         ))
     }
 
-    /// A whole-number info of the last fit; `kernels` and `memory_required` are known before it.
+    /// The metric called `name` of `labels`, or else those of the last fit, against `truth`.
+    pub fn metric(
+        &self,
+        name: &str,
+        truth: &[i32],
+        labels: Option<&[i32]>,
+        watch: Watch<'_>,
+    ) -> Result<f64> {
+        let labels = match labels {
+            Some(labels) => labels,
+            None => &self.result()?.labels,
+        };
+        self.watched(0, watch, |monitor| {
+            monitor.begin(Step::Labels, 1);
+            metrics::metric_unless(name, truth, labels, &|| monitor.go_on())
+        })
+    }
+
+    /// Runs `work`, which takes no more than a few vectors of memory, where it can be stopped.
+    pub(crate) fn watched<T: Send>(
+        &self,
+        kernels: usize,
+        watch: Watch<'_>,
+        work: impl FnOnce(&Monitor<'_>) -> Result<T> + Send,
+    ) -> Result<T> {
+        let nobody = Control::default();
+        let (control, limit) = (watch.control, Limit::of_call(self.options.time_limit));
+        let threads = method::threads(self.samples, &self.options);
+        let small = method::small_memory(self.samples, 1).saturating_add(256 * kernels);
+        let _boat = lifeboat::launch(small, threads)?;
+        let control = control.unwrap_or(&nobody);
+        monitor::monitored(threads, limit, control, watch.progress, |monitor, _| work(monitor))?
+    }
+
+    /// A whole-number info of the last fit; those about the model itself are known before it.
     pub fn info_int(&self, name: &str) -> Result<i64> {
-        match self.info_kind(name)? {
-            InfoKind::Int(_) if name == "memory_required" => Ok(self.memory_required() as i64),
-            InfoKind::Int(_) if name == "kernels" => Ok(self.kernels.len() as i64),
-            InfoKind::Int(get) => self.part(name, get),
-            InfoKind::Real(_) => Err(Error::InvalidArgument {
+        let InfoKind::Int(get) = self.info_kind(name)? else {
+            return Err(Error::InvalidArgument {
                 name: "info".to_owned(),
                 value: quoted(name),
                 allowed: "this info is a real number, not a whole one".to_owned(),
-            }),
+            });
+        };
+        let number = |count: usize| Ok(i64::try_from(count).unwrap_or(i64::MAX));
+        match name {
+            "memory_required" => number(self.memory_required()),
+            "memory_kernels" => number(self.memory_kernels()),
+            "samples" => number(self.samples),
+            "clusters" => number(self.clusters),
+            "kernels" => number(self.kernels.len()),
+            "views" => number(self.views.len()),
+            "rescaled_kernels" => {
+                number(self.kernels.iter().filter(|kernel| kernel.is_rescaled()).count())
+            }
+            _ => self.part(name, get),
         }
     }
 
@@ -164,11 +382,15 @@ impl<'a> Model<'a> {
     }
 
     /// A part of the result that not every method has; `what` names it.
-    pub fn part<'m, T>(&'m self, what: &str, get: impl FnOnce(&'m Fit) -> Option<T>) -> Result<T> {
+    pub fn part<'m, T>(
+        &'m self,
+        what: &'m str,
+        get: impl FnOnce(&'m Fit) -> Option<T>,
+    ) -> Result<T> {
         let fit = self.result()?;
-        get(fit).ok_or_else(|| match fit.iterations() {
-            0 => Error::State("the fit was stopped before this part of the result was there"),
-            _ => Error::Absent { method: fit.method.name(), what: what.to_owned() },
+        get(fit).ok_or_else(|| match fit.iterations() == 0 && fit.method.yields(what) {
+            true => Error::State("the fit was stopped before this part of the result was there"),
+            false => Error::Absent { method: fit.method.name(), what: what.to_owned() },
         })
     }
 
@@ -177,28 +399,65 @@ impl<'a> Model<'a> {
         method::memory_required(self.samples, self.clusters, &self.options)
     }
 
+    /// Bytes of the kernels that this library holds itself.
+    pub fn memory_kernels(&self) -> usize {
+        self.kernels.iter().fold(0, |sum, kernel| sum.saturating_add(kernel.bytes()))
+    }
+
     fn info_kind(&self, name: &str) -> Result<InfoKind> {
+        let names = INFOS.iter().map(|(known, ..)| *known);
         let found = INFOS.iter().find(|(known, ..)| *known == name);
-        found.map(|&(_, kind, _)| kind).ok_or_else(|| Error::UnknownName {
-            kind: "info",
-            name: name.to_owned(),
-            nearest: nearest(name, INFOS.iter().map(|(known, ..)| *known)),
-        })
+        found.map(|&(_, kind, _)| kind).ok_or_else(|| unknown("info", name, names, &[]))
     }
 
-    fn next_name(&self) -> String {
-        format!("kernel {}", self.kernels.len())
+    /// What messages call the next kernel.
+    fn next_label(&self) -> Label {
+        Label { number: self.kernels.len() + self.options.index_base, spec: None }
     }
 
-    fn in_workers<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
-        let threads = threads::count(self.options.threads);
-        let _boat = lifeboat::launch(method::small_memory(self.samples, 1), threads)?;
-        threads::run(threads, work)?
+    /// What messages call the next view.
+    pub(crate) fn next_view_name(&self) -> ViewName<'_> {
+        let number = self.views.len() + self.options.index_base;
+        ViewName { name: self.next_view.as_deref(), number }
     }
 
-    fn append(&mut self, kernels: impl IntoIterator<Item = Kernel<'a>>) -> Result<()> {
+    /// Adds a view of `count` kernels that `build` gives. It takes `bytes`, the kernels included.
+    fn add(
+        &mut self,
+        bytes: usize,
+        count: usize,
+        watch: Watch<'_>,
+        build: impl FnOnce(&Monitor<'_>) -> Result<Vec<Kernel<'a>>> + Send,
+    ) -> Result<()> {
+        method::check_limit(self.memory_kernels().saturating_add(bytes), &self.options)?;
+        memory::reserve(&mut self.kernels, count, "kernels")?;
+        memory::reserve(&mut self.views, 1, "kernels")?;
+        let base = self.options.index_base;
+        let kernels = self.watched(count, watch, build).map_err(|error| {
+            let error = error.counted_from(base);
+            // One without a name is told by the number of the kernel.
+            if self.next_view.is_some() { error.of_view(&self.next_view_name()) } else { error }
+        })?;
         self.kernels.extend(kernels);
+        self.views.push(View { name: self.next_view.take(), end: self.kernels.len() });
         self.fit = None;
         Ok(())
     }
+}
+
+fn check_clusters(samples: usize, clusters: usize) -> Result<()> {
+    if clusters == 0 || clusters > samples {
+        return Err(Error::Dimension {
+            what: "n_clusters".to_owned(),
+            given: clusters,
+            expected: format!("from 1 to n_samples = {samples} expected"),
+        });
+    }
+    Ok(())
+}
+
+fn one(kernel: Kernel<'_>) -> Result<Vec<Kernel<'_>>> {
+    let mut kernels = memory::with_capacity(1, "kernels")?;
+    kernels.push(kernel);
+    Ok(kernels)
 }

@@ -1,22 +1,32 @@
-//! Progress, cancellation and time: what the host sees of a running fit.
+//! Progress, cancellation and time: what the host sees of a running call.
+//!
+//! Whatever may take longer than a tenth of a second asks its [`Monitor`] again and again whether to
+//! go on. A stop travels like an error, by `?`, up to whoever can make something of it: a fit ends
+//! with its last complete iterate, any other call fails and leaves everything as it was.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::result::Outcome;
 use crate::threads::{self, Mailbox};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// Shared between the thread that fits and those that may stop it.
+/// Shared between the thread that works and those that may stop it.
 #[derive(Debug, Default)]
 pub struct Control {
     cancel: AtomicBool,
 }
 
 impl Control {
-    /// Asks the fit in progress to stop; may be called from any thread.
+    /// Asks the call in progress to stop, or the next fit if there is none; may be called from any
+    /// thread.
     pub fn cancel(&self) {
         self.cancel.store(true, Relaxed);
+    }
+
+    /// Whether a cancel is waiting, which is forgotten then.
+    pub(crate) fn take(&self) -> bool {
+        self.cancel.swap(false, Relaxed)
     }
 
     /// Forgets an earlier [`Control::cancel`].
@@ -25,9 +35,36 @@ impl Control {
     }
 }
 
-/// The part of a fit that is running.
+/// When a call has to stop by itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limit(Option<Instant>);
+
+impl Limit {
+    /// The option `time_limit`, in seconds from now; 0 is none.
+    pub(crate) fn of_fit(seconds: f64) -> Self {
+        let limit = Duration::try_from_secs_f64(seconds).ok().filter(|_| seconds > 0.0);
+        // One too short to be told from none is at least a tick of the clock.
+        let limit = limit.map(|limit| limit.max(Duration::from_nanos(1)));
+        Self(limit.and_then(|limit| Instant::now().checked_add(limit)))
+    }
+
+    /// Whether it has come.
+    pub(crate) fn is_over(self) -> bool {
+        self.0.is_some_and(|limit| Instant::now() >= limit)
+    }
+
+    /// The same for calls other than a fit, which have to end in success to be of use: what takes
+    /// less than a tenth of a second is never stopped by the clock.
+    pub(crate) fn of_call(seconds: f64) -> Self {
+        Self::of_fit(if seconds > 0.0 { seconds.max(TICK.as_secs_f64()) } else { 0.0 })
+    }
+}
+
+/// The part of a call that is running.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Step {
+    /// Building or checking kernels.
+    Kernels,
     /// Solving for Z.
     Similarity,
     /// Solving for P.
@@ -41,12 +78,19 @@ pub enum Step {
 }
 
 impl Step {
-    const ALL: [Self; 5] =
-        [Self::Similarity, Self::Embedding, Self::Weights, Self::Labels, Self::Iteration];
+    const ALL: [Self; 6] = [
+        Self::Kernels,
+        Self::Similarity,
+        Self::Embedding,
+        Self::Weights,
+        Self::Labels,
+        Self::Iteration,
+    ];
 
     /// The step in one word, NUL-terminated for C.
     pub fn name(self) -> &'static std::ffi::CStr {
         match self {
+            Self::Kernels => c"kernels",
             Self::Similarity => c"similarity",
             Self::Embedding => c"embedding",
             Self::Weights => c"weights",
@@ -56,7 +100,7 @@ impl Step {
     }
 }
 
-/// How far a fit has come.
+/// How far a call has come.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
     /// What is running.
@@ -69,14 +113,14 @@ pub struct Progress {
     pub objective: f64,
 }
 
-/// Called on the thread that fits: after each iteration, and about ten times a second in
-/// between. Returning true stops the fit.
+/// Called on the thread that made the call: after each iteration, and about ten times a second in
+/// between. Returning true stops the call.
 pub type ProgressFn<'f> = &'f mut dyn FnMut(Progress) -> bool;
 
 /// The solver's side: asks whether to stop, tells how far it is.
 pub(crate) struct Monitor<'c> {
     control: &'c Control,
-    deadline: Option<Instant>,
+    limit: Limit,
     step: AtomicUsize,
     iteration: AtomicUsize,
     done: AtomicUsize,
@@ -95,11 +139,16 @@ impl Monitor<'_> {
     pub(crate) fn stop(&self) -> Option<Outcome> {
         if self.control.cancel.load(Relaxed) {
             Some(Outcome::Cancelled)
-        } else if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+        } else if self.limit.is_over() {
             Some(Outcome::TimeLimit)
         } else {
             None
         }
+    }
+
+    /// Fails with [`Error::Stopped`] if the work has to stop now.
+    pub(crate) fn go_on(&self) -> Result<()> {
+        self.stop().map_or(Ok(()), |by| Err(Error::Stopped { by }))
     }
 
     /// A step with `total` units of work begins.
@@ -135,17 +184,15 @@ impl Monitor<'_> {
 /// Runs `work` on worker threads with a monitor; `progress` is called on this thread.
 pub(crate) fn monitored<R: Send>(
     threads: usize,
-    time_limit: f64,
+    limit: Limit,
     control: &Control,
     progress: Option<ProgressFn<'_>>,
     work: impl FnOnce(&Monitor<'_>, Report<'_>) -> R + Send,
 ) -> Result<R> {
     let monitor = Monitor {
         control,
-        deadline: (time_limit > 0.0)
-            .then(|| Instant::now().checked_add(Duration::from_secs_f64(time_limit)))
-            .flatten(),
-        step: AtomicUsize::new(Step::Similarity as usize),
+        limit,
+        step: AtomicUsize::new(Step::Kernels as usize),
         iteration: AtomicUsize::new(0),
         done: AtomicUsize::new(0),
         total: AtomicUsize::new(0),
@@ -199,6 +246,7 @@ pub(crate) fn idle<R: Send>(work: impl FnOnce(&Monitor<'_>) -> R + Send) -> R {
 /// As [`idle`], on so many threads.
 #[cfg(test)]
 pub(crate) fn idle_on<R: Send>(threads: usize, work: impl FnOnce(&Monitor<'_>) -> R + Send) -> R {
-    monitored(threads, 0.0, &Control::default(), None, |monitor, _| work(monitor))
+    let limit = Limit::of_fit(0.0);
+    monitored(threads, limit, &Control::default(), None, |monitor, _| work(monitor))
         .expect("threads start")
 }

@@ -2,7 +2,7 @@
 //! documentation. The C functions, the bindings and the README read it; nothing lists the
 //! options a second time.
 
-use crate::error::{Error, Result, nearest, quoted};
+use crate::error::{Error, Hint, Result, Synonyms, quoted, unknown};
 
 /// An option whose values are a few names.
 macro_rules! choice {
@@ -44,6 +44,20 @@ choice! {
         Aasc = "aasc",
         /// Robust multiple kernel k-means.
         Rmkkm = "rmkkm",
+    }
+}
+
+impl Method {
+    /// Whether a complete fit has this part of a result, or the info of that name.
+    pub(crate) fn yields(self, part: &str) -> bool {
+        match part {
+            "similarity" | "similarity_nnz" | "kkt_residual" | "alpha_used" => self == Self::Scmk,
+            "certified weights" | "certified embedding" => self == Self::Scmk,
+            "embedding" | "embedding_residual" | "components" => {
+                matches!(self, Self::Scmk | Self::Sc | Self::Aasc)
+            }
+            _ => true,
+        }
     }
 }
 
@@ -116,6 +130,7 @@ pub struct Options {
     pub threads: usize,
     pub time_limit: f64,
     pub memory_limit: usize,
+    pub index_base: usize,
 }
 
 /// Type, bounds and place of an option.
@@ -291,19 +306,26 @@ pub const TABLE: &[Spec] = &[
         threads = 0,
         0,
         1024,
-        "worker threads; 0 is one for each core; results do not depend on it"
+        "worker threads, at most one for 16 samples; 0 is one for each core; results do not depend on it"
     ),
     real!(
         time_limit = 0.0,
         0.0,
         1e12,
-        "seconds after which the fit stops with what it has; 0 is none"
+        "seconds after which a fit stops with what it has, and any other call fails (but not within \
+         a tenth of a second); 0 is none"
     ),
     int!(
         memory_limit = 0,
         0,
         i64::MAX,
-        "bytes a fit may need beyond the kernels before it is refused; 0 is none"
+        "bytes, the library's own kernels included, beyond which kernels and fits are refused; 0 is none"
+    ),
+    int!(
+        index_base = 0,
+        0,
+        1,
+        "what messages count samples, features, kernels and views from: 0 or 1"
     ),
 ];
 
@@ -349,6 +371,7 @@ impl Default for Options {
             threads: 0,
             time_limit: 0.0,
             memory_limit: 0,
+            index_base: 0,
         };
         for spec in TABLE {
             match spec.kind {
@@ -367,12 +390,35 @@ impl Default for Options {
 
 /// The row of option `name`.
 pub fn find(name: &str) -> Result<&'static Spec> {
-    TABLE.iter().find(|spec| spec.name == name).ok_or_else(|| Error::UnknownName {
-        kind: "option",
-        name: name.to_owned(),
-        nearest: nearest(name, TABLE.iter().map(|spec| spec.name)),
-    })
+    let names = TABLE.iter().map(|spec| spec.name);
+    let found = TABLE.iter().find(|spec| spec.name == name);
+    found.ok_or_else(|| unknown("option", name, names, SYNONYMS))
 }
+
+/// What options are called elsewhere.
+const SYNONYMS: Synonyms = &[
+    (
+        &["k", "c", "centers", "centres", "clusters", "n_clusters", "nclusters", "num_clusters"],
+        Hint::Elsewhere("the number of clusters is no option but an argument of its own"),
+    ),
+    (
+        &["kernel", "kernels", "sigma", "bandwidth", "degree", "t"],
+        Hint::Elsewhere("kernels and their parameters are given with the features"),
+    ),
+    (&["lambda", "lambda1", "regularization"], Hint::Called("alpha")),
+    (&["lambda2"], Hint::Called("beta")),
+    (&["nstart", "n_init", "ninit", "replicates"], Hint::Called("restarts")),
+    (
+        &["iter_max", "iter.max", "max_iter", "maxiter", "maxit", "iterations"],
+        Hint::Called("max_iterations"),
+    ),
+    (&["eps", "epsilon"], Hint::Called("tolerance")),
+    (&["random_state", "rng"], Hint::Called("seed")),
+    (&["n_jobs", "nthreads", "num_threads", "workers"], Hint::Called("threads")),
+    (&["timeout"], Hint::Called("time_limit")),
+    (&["assign_labels"], Hint::Called("labels")),
+    (&["algorithm", "model"], Hint::Called("method")),
+];
 
 /// A number as a person would write it: 0.001, 1, 1e-9.
 pub fn number(value: f64) -> String {

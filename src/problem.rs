@@ -1,5 +1,6 @@
 //! What a method works on.
 
+use crate::error::Result;
 use crate::matrix::Kernel;
 use crate::mixture::Mixture;
 use crate::monitor::{Monitor, Report};
@@ -22,7 +23,7 @@ impl<'p, 'a> Problem<'p, 'a> {
     }
 
     /// The kernels with the scales the options ask for.
-    pub(crate) fn mixture(&self) -> Mixture<'p, 'a> {
+    pub(crate) fn mixture(&self) -> Result<Mixture<'p, 'a>> {
         Mixture::new(self.kernels, self.options.normalize)
     }
 }

@@ -1,7 +1,8 @@
 //! What a fit leaves behind, and the infos that can be asked for by name.
 
+use crate::error::{Error, Result};
 use crate::matrix::{Matrix, Similarity};
-use crate::options::Method;
+use crate::options::{Method, Normalize};
 
 /// How a fit ended. All of them leave a result.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -60,6 +61,11 @@ pub struct Fit {
     pub objective: f64,
     /// Worst duality gap of the last Z-step, relative to max|K_w| + α (`scmk`).
     pub kkt_residual: Option<f64>,
+    /// The α that Z was found with: larger than the option where that is lost in the rounding of
+    /// the kernel (`scmk`).
+    pub alpha_used: Option<f64>,
+    /// What `kkt_residual` holds for (`scmk`).
+    pub certified: Option<Certified>,
     /// Worst residual |Lp − λp| of an eigenvector p, relative to the largest degree (`scmk`, `sc`,
     /// `aasc`).
     pub embedding_residual: Option<f64>,
@@ -77,11 +83,23 @@ pub struct Fit {
     pub(crate) course: Course,
 }
 
+/// What the last Z-step was given: Z is optimal for it up to `kkt_residual`. Weights and P of the
+/// result were found after it, and differ as much as a further iteration would still change them.
+#[derive(Clone, Debug)]
+pub struct Certified {
+    /// w.
+    pub weights: Vec<f64>,
+    /// P, n×c; none where nothing pulled at Z (`beta` = 0, or the start).
+    pub embedding: Option<Matrix>,
+}
+
 /// How a fit came to its end, for the one that starts there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Course {
     /// Tr(K_w − 2K_wZ + ZᵀK_wZ).
     pub(crate) fidelity: f64,
+    /// The scales it was found with.
+    pub(crate) normalize: Normalize,
     /// The factor by which the changes of Z fell in the last iterations.
     pub(crate) factor: f64,
 }
@@ -89,7 +107,7 @@ pub(crate) struct Course {
 impl Default for Course {
     /// Nothing is known.
     fn default() -> Self {
-        Self { fidelity: f64::INFINITY, factor: 1.0 }
+        Self { fidelity: f64::INFINITY, normalize: Normalize::None, factor: 1.0 }
     }
 }
 
@@ -110,6 +128,8 @@ impl Fit {
             trace: Vec::new(),
             objective,
             kkt_residual: None,
+            alpha_used: None,
+            certified: None,
             embedding_residual: None,
             components: None,
             outcome,
@@ -117,6 +137,22 @@ impl Fit {
             threads: 0,
             memory_required: 0,
             course: Course::default(),
+        }
+    }
+
+    /// That what a method left are numbers. A figure that is not there yet is NaN, but only where no
+    /// iteration was complete.
+    pub(crate) fn check_finite(&self) -> Result<()> {
+        let trace = self.trace.iter().copied();
+        let objective = (!self.trace.is_empty()).then_some(self.objective);
+        let numbers = trace.chain(objective).chain(self.weights.iter().copied());
+        match numbers.into_iter().find(|number| !number.is_finite()) {
+            None => Ok(()),
+            Some(residual) => Err(Error::NoConvergence {
+                method: self.method.name(),
+                residual,
+                iterations: self.iterations(),
+            }),
         }
     }
 
@@ -142,7 +178,11 @@ pub const INFOS: &[(&str, InfoKind, &str)] = &[
         InfoKind::Int(|f| Some(f.iterations() as i64)),
         "iterations made, of the best restart where there are several",
     ),
-    ("objective", InfoKind::Real(|f| Some(f.objective)), "final value of the objective"),
+    (
+        "objective",
+        InfoKind::Real(|f| Some(f.objective).filter(|objective| !objective.is_nan())),
+        "final value of the objective",
+    ),
     (
         "kkt_residual",
         InfoKind::Real(|f| f.kkt_residual),
@@ -152,6 +192,29 @@ pub const INFOS: &[(&str, InfoKind, &str)] = &[
         "embedding_residual",
         InfoKind::Real(|f| f.embedding_residual),
         "worst residual of an eigenvector, relative to the largest degree",
+    ),
+    (
+        "alpha_used",
+        InfoKind::Real(|f| f.alpha_used),
+        "the alpha that Z was found with: larger than the option where that is below 1e-13 of the \
+         kernel and lost in its rounding",
+    ),
+    (
+        "has_similarity",
+        InfoKind::Int(|f| Some(f.similarity.is_some().into())),
+        "1 if the result has a similarity, with kkt_residual, alpha_used and similarity_nnz, else 0",
+    ),
+    (
+        "has_embedding",
+        InfoKind::Int(|f| Some(f.embedding.is_some().into())),
+        "1 if the result has an embedding, with embedding_residual and components, else 0",
+    ),
+    ("samples", InfoKind::Int(|_| None), "samples of the model; known before a fit"),
+    ("clusters", InfoKind::Int(|_| None), "clusters asked for; known before a fit"),
+    (
+        "views",
+        InfoKind::Int(|_| None),
+        "views of the model: each call that added features or a kernel added one; known before a fit",
     ),
     (
         "kernels",
@@ -183,5 +246,16 @@ pub const INFOS: &[(&str, InfoKind, &str)] = &[
         "memory_required",
         InfoKind::Int(|f| Some(f.memory_required as i64)),
         "bytes a fit needs at most beyond the kernels, estimated; known before a fit",
+    ),
+    (
+        "rescaled_kernels",
+        InfoKind::Int(|_| None),
+        "polynomial kernels of features outside 1e-30 to 1e30, which were divided by a power of two \
+         first, so that a counts relative to it; known before a fit",
+    ),
+    (
+        "memory_kernels",
+        InfoKind::Int(|_| None),
+        "bytes of the kernels that the library itself holds, borrowed ones not; known before a fit",
     ),
 ];

@@ -76,6 +76,28 @@ vectorized! {
 }
 
 vectorized! {
+    /// Σ a·x: the mean of numbers whose sum may be beyond the range.
+    pub(crate) fn scaled_sum<'a>(a: f64, x: &'a [f64]) -> f64 {
+        let mut lanes = [0.0; LANES];
+        let xs = x.chunks_exact(LANES);
+        let rest = xs.remainder();
+        for x in xs {
+            for k in 0..LANES {
+                lanes[k] += a * x[k];
+            }
+        }
+        let mut sum = 0.0;
+        for lane in lanes {
+            sum += lane;
+        }
+        for x in rest {
+            sum += a * x;
+        }
+        sum
+    }
+}
+
+vectorized! {
     /// The smallest entry; +∞ for none. NaN is not looked for.
     pub(crate) fn min<'a>(x: &'a [f64]) -> f64 {
         let mut lanes = [f64::INFINITY; LANES];

@@ -219,6 +219,9 @@ const BAD: &[Bad] = &[
     bad("bad_kernel_parameter", "SCMK_E_INVALID_ARGUMENT", "kernels", "", "gaussian(t=-1)"),
     bad("feature_not_a_number", "SCMK_E_NOT_FINITE", "feature", "3 1", "NaN"),
     bad("unknown_metric", "SCMK_E_UNKNOWN_OPTION", "metric", "", "acuracy"),
+    bad("clusters_as_an_option", "SCMK_E_UNKNOWN_OPTION", "option", "k", "3"),
+    bad("option_of_another_library", "SCMK_E_UNKNOWN_OPTION", "option", "nstart", "10"),
+    bad("kernel_of_another_library", "SCMK_E_UNKNOWN_OPTION", "kernels", "", "rbf"),
 ];
 
 const fn bad(
@@ -232,7 +235,8 @@ const fn bad(
 }
 
 impl Bad {
-    fn provoke(&self) -> Error {
+    /// The error, with messages that count from `base`.
+    fn provoke(&self, base: i64) -> Error {
         let kernel = numbers(&folder().join("one_kernel/kernel1.csv"));
         let view = numbers(&folder().join("features/features1.csv"));
         let samples = kernel.len();
@@ -241,6 +245,7 @@ impl Bad {
             (at.next().unwrap(), at.next().unwrap(), self.value.parse::<f64>().unwrap())
         };
         let mut model = Model::new(samples, 3).unwrap();
+        model.set(|options| options.set_int("index_base", base)).unwrap();
         match self.kind {
             "entry" => {
                 let (mut kernel, (row, col, value)) = (kernel, place());
@@ -266,11 +271,12 @@ impl Bad {
 
 #[test]
 fn bad_inputs_have_their_golden_messages() {
-    let mut lines = "name,status,kind,argument,value,message\n".to_owned();
+    let mut lines = "name,status,kind,argument,value,message,message_from_1\n".to_owned();
     for bad in BAD {
         let Bad { name, status, kind, argument, value } = bad;
-        let message = bad.provoke().to_string().replace('"', "\"\"");
-        lines += &format!("{name},{status},{kind},{argument},{value},\"{message}\"\n");
+        let message = |base| bad.provoke(base).to_string().replace('"', "\"\"");
+        let (from_0, from_1) = (message(0), message(1));
+        lines += &format!("{name},{status},{kind},{argument},{value},\"{from_0}\",\"{from_1}\"\n");
     }
     let path = folder().join("bad_inputs.csv");
     if update() {

@@ -9,8 +9,8 @@
 
 use super::partition::equal;
 use super::spectral::{self, Embedded};
-use crate::error::Result;
-use crate::matrix::{Kernel, Matrix};
+use crate::error::{Error, Result};
+use crate::matrix::Matrix;
 use crate::memory;
 use crate::mixture::Mixture;
 use crate::monitor::Step;
@@ -21,56 +21,61 @@ use crate::solver::weights::{self, HALF};
 use crate::vector;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, Par};
-use rayon::prelude::*;
 
 /// Columns handled by one task. Fixed, so that results do not depend on the number of threads.
 const BLOCK: usize = 64;
 
 pub(crate) fn fit(problem: Problem<'_, '_>) -> Result<Fit> {
     let Problem { options, monitor, report, .. } = problem;
-    let mixture = problem.mixture();
+    let mixture = problem.mixture()?;
     let mut seconds = Seconds::default();
-    let mut weights = equal(mixture.kernels());
-    let mut next = weights.clone();
+    let mut weights = equal(mixture.kernels())?;
+    let mut next = equal(mixture.kernels())?;
+    let mut squares = equal(mixture.kernels())?;
     let mut best: Option<Embedded> = None;
     let mut trace: Vec<f64> = Vec::new();
-    let outcome = loop {
-        if let Some(outcome) = monitor.stop() {
-            break outcome;
-        }
+    // Ends: each pass adds to the trace, which is cut at max_iterations.
+    let mut alternate = || loop {
+        monitor.go_on()?;
         if trace.len() >= options.max_iterations {
-            break Outcome::IterationLimit;
+            break Ok(Outcome::IterationLimit);
         }
-        let squares: Vec<f64> = next.iter().map(|v| v * v).collect();
+        squares.iter_mut().zip(&next).for_each(|(square, v)| *square = v * v);
         let embed = || spectral::embed(problem, &mixture, &squares, best.as_ref());
-        let Some(embedded) = timed!(seconds.embedding, embed())? else { continue };
+        let embedded = timed!(seconds.embedding, embed())?;
         let last = trace.last().copied().unwrap_or(f64::INFINITY);
         let objective = embedded.objective;
         if objective > last {
-            break Outcome::Converged;
+            break Ok(Outcome::Converged);
         }
-        trace.push(objective);
+        memory::push(&mut trace, objective, "trace")?;
         report(monitor.complete_iteration(trace.len(), objective));
         weights.copy_from_slice(&next);
         let embedded = best.insert(embedded);
         let settled = last - objective <= options.tolerance * objective;
         if settled || !options.learn_weights || weights.len() == 1 || objective == 0.0 {
-            break Outcome::Converged;
+            break Ok(Outcome::Converged);
         }
         monitor.begin(Step::Weights, 1);
         let costs = timed!(seconds.weights, Costs::new(problem, &mixture, embedded))?;
         next = match options.laplacian {
             Laplacian::Unnormalized => {
-                weights::optimal(&costs.cuts, HALF).iter().map(|v| v.sqrt()).collect()
+                let mut next = weights::optimal(&costs.cuts, HALF)?;
+                next.iter_mut().for_each(|v| *v = v.sqrt());
+                next
             }
-            Laplacian::Symmetric => costs.aggregate(&weights),
+            Laplacian::Symmetric => costs.aggregate(&weights)?,
         };
         // An affinity that falls apart into c parts draws the objective to zero, of which no
         // change is small: its weights settle long before.
         let moved = weights.iter().zip(&next).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         if moved <= options.tolerance {
-            break Outcome::Converged;
+            break Ok(Outcome::Converged);
         }
+    };
+    let outcome = match alternate() {
+        Err(Error::Stopped { by }) => by,
+        outcome => outcome?,
     };
     spectral::finish(problem, best, weights, trace, outcome, seconds)
 }
@@ -106,41 +111,43 @@ impl Costs {
         for k in 0..f.cols() {
             lengths.iter_mut().zip(f.col(k)).for_each(|(length, v)| *length += v * v);
         }
-        let blocks: Vec<Result<Vec<(f64, f64)>>> = (0..n.div_ceil(BLOCK))
-            .into_par_iter()
-            .map(|block| {
-                let first = block * BLOCK;
-                let width = BLOCK.min(n - first);
-                let mut panel = memory::filled(n * width, 0.0, "embedding product")?;
-                let out = MatMut::from_column_major_slice_mut(&mut panel, n, width);
-                let rows = f.view().subrows(first, width);
-                matmul(out, Accum::Replace, f.view(), rows.transpose(), -1.0, Par::Seq);
-                for (j, column) in panel.chunks_exact_mut(n).enumerate() {
-                    for (value, length) in column.iter_mut().zip(&lengths) {
-                        *value += 0.5 * (length + lengths[first + j]);
-                    }
-                    column[first + j] = 0.0;
+        let blocks = memory::par_map(n.div_ceil(BLOCK), "costs of the kernels", |block| {
+            let first = block * BLOCK;
+            let width = BLOCK.min(n - first);
+            let mut panel = memory::filled(n * width, 0.0, "embedding product")?;
+            let out = MatMut::from_column_major_slice_mut(&mut panel, n, width);
+            let rows = f.view().subrows(first, width);
+            matmul(out, Accum::Replace, f.view(), rows.transpose(), -1.0, Par::Seq);
+            for (j, column) in panel.chunks_exact_mut(n).enumerate() {
+                for (value, length) in column.iter_mut().zip(&lengths) {
+                    *value += 0.5 * (length + lengths[first + j]);
                 }
-                let mut affinities = memory::filled(n, 0.0, "affinities")?;
-                let mut parts = |kernel: &Kernel<'_>| {
-                    let mut sums = (0.0, 0.0);
-                    for (j, column) in panel.chunks_exact(n).enumerate() {
-                        affinities.fill(0.0);
-                        vector::axpy_positive(1.0, kernel.col(first + j), &mut affinities);
-                        affinities[first + j] = 0.0;
-                        sums.0 += vector::dot(&affinities, column);
-                        sums.1 += vector::sum(&affinities) * lengths[first + j];
-                    }
-                    sums
-                };
-                Ok(problem.kernels.iter().map(&mut parts).collect())
-            })
-            .collect();
-        let mut costs =
-            Self { cuts: vec![0.0; mixture.kernels()], volumes: vec![0.0; mixture.kernels()] };
-        for block in blocks {
-            for (k, (cut, volume)) in block?.into_iter().enumerate() {
-                let scale = mixture.kernel(k).1 / embedded.unit;
+                column[first + j] = 0.0;
+            }
+            let mut affinities = memory::filled(n, 0.0, "affinities")?;
+            let mut parts = memory::with_capacity(mixture.kernels(), "costs of the kernels")?;
+            let mut scratch = Vec::new();
+            for kernel in problem.kernels {
+                problem.monitor.go_on()?;
+                let mut sums = (0.0, 0.0);
+                for (j, column) in (first..).zip(panel.chunks_exact(n)) {
+                    affinities.fill(0.0);
+                    let entries = kernel.raw_col(j, &mut scratch)?;
+                    vector::axpy_positive(1.0 / kernel.sum_unit(), entries, &mut affinities);
+                    affinities[j] = 0.0;
+                    sums.0 += vector::dot(&affinities, column);
+                    sums.1 += vector::sum(&affinities) * lengths[j];
+                }
+                parts.push(sums);
+            }
+            Ok(parts)
+        })?;
+        let none = || memory::filled(mixture.kernels(), 0.0, "costs of the kernels");
+        let mut costs = Self { cuts: none()?, volumes: none()? };
+        for block in blocks.into_iter().flatten() {
+            for (k, (cut, volume)) in block.into_iter().enumerate() {
+                let (kernel, scale) = mixture.kernel(k);
+                let scale = scale * kernel.sum_unit() / embedded.unit;
                 costs.cuts[k] += cut * scale;
                 costs.volumes[k] += volume * scale;
             }
@@ -153,35 +160,36 @@ impl Costs {
     /// Σ v_k at least 1, scaled to Σ v = 1. In u_k² = v_k² volume_k the problem is linear over a
     /// convex set; its solution has v_k ∝ 1/(volume_k (cut_k/volume_k − λ)) with one unknown λ
     /// below every ratio, and the sum of v rises as λ falls.
-    fn aggregate(&self, now: &[f64]) -> Vec<f64> {
-        let ratios: Vec<f64> =
-            self.cuts.iter().zip(&self.volumes).map(|(cut, volume)| cut / volume).collect();
-        let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
-        let most = ratios.iter().copied().fold(0.0, f64::max);
+    ///
+    /// An affinity without edges has no volume, hence no say: its weight is 0.
+    fn aggregate(&self, now: &[f64]) -> Result<Vec<f64>> {
+        let ratio = |(cut, volume): (&f64, &f64)| cut / volume;
+        let edged = || self.cuts.iter().zip(&self.volumes).filter(|(_, volume)| **volume > 0.0);
+        let least = edged().map(ratio).fold(f64::INFINITY, f64::min);
+        let most = edged().map(ratio).fold(0.0, f64::max);
         let volume: f64 = now.iter().zip(&self.volumes).map(|(v, volume)| v * v * volume).sum();
+        let mut v = memory::copied(now, "weights")?;
         if !(most > least && volume > 0.0 && volume.is_finite()) {
-            return now.to_vec();
+            return Ok(v);
         }
-        // v for λ = least − (most − least)·e^x, with the volume kept.
-        let weights = |x: f64| -> (Vec<f64>, f64) {
+        // v for λ = least − (most − least)·e^x, with the volume kept; returns its sum.
+        let mut weigh = |x: f64| -> f64 {
             let below = (most - least) * x.exp();
-            let mut v: Vec<f64> = ratios
-                .iter()
-                .zip(&self.volumes)
-                .map(|(ratio, volume)| 1.0 / (volume * (ratio - least + below)))
-                .collect();
+            for ((v, cut), volume) in v.iter_mut().zip(&self.cuts).zip(&self.volumes) {
+                let weight = 1.0 / (volume * (cut / volume - least + below));
+                *v = if *volume > 0.0 { weight } else { 0.0 };
+            }
             let own: f64 = v.iter().zip(&self.volumes).map(|(v, volume)| v * v * volume).sum();
             v.iter_mut().for_each(|v| *v *= (volume / own).sqrt());
-            let sum = v.iter().sum();
-            (v, sum)
+            v.iter().sum()
         };
         let (mut low, mut high) = (-35.0, 35.0);
         for _ in 0..80 {
             let middle = 0.5 * (low + high);
-            *(if weights(middle).1 < 1.0 { &mut low } else { &mut high }) = middle;
+            *(if weigh(middle) < 1.0 { &mut low } else { &mut high }) = middle;
         }
-        let (mut v, sum) = weights(high);
+        let sum = weigh(high);
         v.iter_mut().for_each(|v| *v /= sum);
-        v
+        Ok(v)
     }
 }

@@ -1,13 +1,13 @@
 //! What the kernel k-means methods share: centres that are weighted means of samples in the space
 //! of a kernel, the sweep that reassigns the samples, and the restarts.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::labels::assign::{best_columns, fill_empty};
 use crate::labels::{self, spread};
 use crate::matrix::{Kernel, Matrix};
 use crate::memory;
 use crate::mixture::Mixed;
-use crate::monitor::Step;
+use crate::monitor::{Monitor, Step};
 use crate::problem::Problem;
 use crate::result::{Fit, Outcome, Seconds};
 use crate::vector;
@@ -22,7 +22,7 @@ pub(crate) fn memory_required(samples: usize, clusters: usize) -> usize {
 
 /// A division of the samples into clusters, none of which is empty, and the centre of each: the
 /// mean of its samples, weighted by their shares.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Partition {
     pub(super) labels: Vec<usize>,
     /// The share of each sample in its centre; the shares of a cluster sum to 1.
@@ -34,28 +34,43 @@ impl Partition {
     fn new(labels: Vec<usize>, clusters: usize) -> Result<Self> {
         let shares = memory::filled(labels.len(), 1.0, "shares")?;
         let mut partition = Self { labels, shares, clusters };
-        partition.normalise();
+        partition.normalise()?;
         Ok(partition)
     }
 
+    fn try_clone(&self) -> Result<Self> {
+        let labels = memory::copied(&self.labels, "labels")?;
+        Ok(Self { labels, shares: memory::copied(&self.shares, "shares")?, ..*self })
+    }
+
     /// Scales the shares to sum to 1 in each cluster.
-    fn normalise(&mut self) {
-        let mut sums = vec![0.0; self.clusters];
+    fn normalise(&mut self) -> Result<()> {
+        let mut sums = memory::filled(self.clusters, 0.0, "shares")?;
         for (&label, share) in self.labels.iter().zip(&self.shares) {
             sums[label] += share;
         }
         for (&label, share) in self.labels.iter().zip(&mut self.shares) {
             *share /= sums[label];
         }
+        Ok(())
     }
 
-    /// The samples of each cluster with their shares.
-    fn members(&self) -> Vec<Vec<(f64, usize)>> {
-        let mut members = vec![Vec::new(); self.clusters];
-        for (i, (&label, &share)) in self.labels.iter().zip(&self.shares).enumerate() {
-            members[label].push((share, i));
+    fn members(&self) -> Result<Members> {
+        let mut ends = memory::filled(self.clusters, 0, "members")?;
+        self.labels.iter().for_each(|&label| ends[label] += 1);
+        let mut next = memory::with_capacity(self.clusters, "members")?;
+        let mut total = 0;
+        for end in &mut ends {
+            next.push(total);
+            total += *end;
+            *end = total;
         }
-        members
+        let mut all = memory::filled(self.labels.len(), (0.0, 0), "members")?;
+        for (i, (&label, &share)) in self.labels.iter().zip(&self.shares).enumerate() {
+            all[next[label]] = (share, i);
+            next[label] += 1;
+        }
+        Ok(Members { all, ends })
     }
 
     /// The squared distance of each sample to its own centre in the space of `kernel` times
@@ -63,26 +78,52 @@ impl Partition {
     ///
     /// Sums of squared distances between samples: the kernel need not be centred, and nearly flat
     /// ones keep their digits.
-    pub(super) fn own_distances(&self, (kernel, scale): (&Kernel<'_>, f64)) -> Result<Vec<f64>> {
+    pub(super) fn own_distances(
+        &self,
+        (kernel, scale): (&Kernel<'_>, f64),
+        monitor: &Monitor<'_>,
+    ) -> Result<Vec<f64>> {
+        /// Samples handled by one task.
+        const CHUNK: usize = 64;
         let n = self.labels.len();
-        let members = self.members();
-        let unit = kernel.largest();
+        let members = self.members()?;
+        let unit = kernel.reach();
         let mut diagonal = memory::with_capacity(n, "distances")?;
-        diagonal.extend((0..n).map(|i| kernel.col(i)[i] / unit));
+        diagonal.extend((0..n).map(|i| kernel.reduced_mean(i, i) / unit));
         let mut distances = memory::filled(n, 0.0, "distances")?;
-        distances.par_iter_mut().enumerate().for_each(|(i, distance)| {
-            let column = kernel.col(i);
-            let pair =
-                |j: usize| (diagonal[i] - column[j] / unit) + (diagonal[j] - column[j] / unit);
-            *distance = members[self.labels[i]].iter().map(|&(share, j)| share * pair(j)).sum();
-        });
-        for members in &members {
-            let spread: f64 = members.iter().map(|&(share, i)| share * distances[i]).sum();
-            for &(_, i) in members {
+        distances.par_chunks_mut(CHUNK).enumerate().try_for_each(|(chunk, distances)| {
+            let mut scratch = Vec::new();
+            monitor.go_on()?;
+            for (i, distance) in (chunk * CHUNK..).zip(distances) {
+                let column = kernel.reduced_col(i, &mut scratch)?;
+                let pair =
+                    |j: usize| (diagonal[i] - column[j] / unit) + (diagonal[j] - column[j] / unit);
+                let own = members.of(self.labels[i]).iter();
+                *distance = own.map(|&(share, j)| share * pair(j)).sum();
+            }
+            Ok(())
+        })?;
+        for k in 0..self.clusters {
+            let spread: f64 = members.of(k).iter().map(|&(share, i)| share * distances[i]).sum();
+            for &(_, i) in members.of(k) {
                 distances[i] = (distances[i] - 0.5 * spread).max(0.0) * (unit * scale);
             }
         }
         Ok(distances)
+    }
+}
+
+/// The samples of each cluster with their shares, one cluster after the other.
+struct Members {
+    all: Vec<(f64, usize)>,
+    /// Where each cluster ends.
+    ends: Vec<usize>,
+}
+
+impl Members {
+    fn of(&self, cluster: usize) -> &[(f64, usize)] {
+        let start = if cluster == 0 { 0 } else { self.ends[cluster - 1] };
+        &self.all[start..self.ends[cluster]]
     }
 }
 
@@ -191,7 +232,7 @@ impl<'k> Space<'k> {
         }
         let mut labels = memory::filled(n, 0, "labels")?;
         best_columns(&scores, &mut labels);
-        fill_empty(&mut labels, clusters, |i, from, _| scores.get(i, from));
+        fill_empty(&mut labels, clusters, |i, from, _| scores.get(i, from))?;
         Partition::new(labels, clusters)
     }
 
@@ -213,18 +254,20 @@ impl<'k> Space<'k> {
         let (n, clusters) = (self.diagonal.len(), partition.clusters);
         let mut scores = Matrix::zeros(n, clusters, "distances")?;
         let mut labels = memory::filled(n, 0, "labels")?;
+        let mut nearest = memory::filled(n, 0, "labels")?;
         let mut costs = memory::filled(n, 0.0, "distances")?;
         let mut trace = Vec::new();
         let mut converged = false;
+        // Ends: each pass adds to the trace, or is the last.
         while trace.len() < problem.options.max_iterations && !converged {
             if !trace.is_empty() && problem.monitor.stop().is_some() {
                 break;
             }
-            self.score(&partition, &mut scores);
+            self.score(&partition, &mut scores)?;
             best_columns(&scores, &mut labels);
-            let nearest = labels.clone();
+            nearest.copy_from_slice(&labels);
             // Of the samples that can be spared, the one farthest from its centre.
-            fill_empty(&mut labels, clusters, |i, from, _| scores.get(i, from) - self.diagonal[i]);
+            fill_empty(&mut labels, clusters, |i, from, _| scores.get(i, from) - self.diagonal[i])?;
             for (i, &label) in labels.iter().enumerate() {
                 // A sample that fills a cluster is its own centre.
                 let own = label != nearest[i];
@@ -237,13 +280,13 @@ impl<'k> Space<'k> {
                 converged = true;
                 break;
             }
-            trace.push(cost);
+            memory::push(&mut trace, cost, "trace")?;
             converged =
                 partition.labels == labels && last - cost <= problem.options.tolerance * cost;
             partition.labels.copy_from_slice(&labels);
             let pulls = partition.shares.iter_mut().zip(&costs);
             pulls.for_each(|(share, &distance2)| *share = loss.pull(distance2));
-            partition.normalise();
+            partition.normalise()?;
         }
         Ok(Descent { partition, trace, converged })
     }
@@ -251,16 +294,18 @@ impl<'k> Space<'k> {
     /// For every sample and centre 2⟨sample, centre⟩ − |centre|²: the largest belongs to the
     /// nearest centre. One product of the kernel with the shares, whose columns are sparse: every
     /// column of the kernel is read once.
-    fn score(&self, partition: &Partition, scores: &mut Matrix) {
+    fn score(&self, partition: &Partition, scores: &mut Matrix) -> Result<()> {
         let n = self.diagonal.len();
-        let members = partition.members();
-        let columns = scores.values_mut().par_chunks_mut(n).zip(&members);
-        columns.for_each(|(column, members)| {
+        let members = partition.members()?;
+        let columns = scores.values_mut().par_chunks_mut(n).enumerate();
+        columns.for_each(|(k, column)| {
+            let members = members.of(k);
             column.fill(0.0);
             vector::axpy_columns(members, self.kernel.values(), n, 0, column);
             let length2: f64 = members.iter().map(|&(share, i)| share * column[i]).sum();
             column.iter_mut().for_each(|score| *score = 2.0 * *score - length2);
         });
+        Ok(())
     }
 }
 
@@ -280,8 +325,8 @@ impl Run {
 }
 
 /// The weights of a mean.
-pub(super) fn equal(kernels: usize) -> Vec<f64> {
-    vec![1.0 / kernels as f64; kernels]
+pub(super) fn equal(kernels: usize) -> Result<Vec<f64>> {
+    memory::filled(kernels, 1.0 / kernels as f64, "weights")
 }
 
 /// A method on the mean of the kernels. `loss` is the cost in the space of the mixed kernel;
@@ -291,17 +336,22 @@ pub(super) fn fit_mean<L: Loss>(
     loss: impl Fn(&Space<'_>) -> L,
     cost_of_unit: fn(f64) -> f64,
 ) -> Result<Fit> {
-    let weights = equal(problem.kernels.len());
+    let weights = equal(problem.kernels.len())?;
     let mut mixed = Mixed::new(problem.samples())?;
-    problem.mixture().mix(&weights, 0.0, &mut mixed)?;
+    match problem.mixture()?.mix(&weights, 0.0, &mut mixed, problem.monitor) {
+        Err(Error::Stopped { by }) => return unassigned(problem, weights, by),
+        mixed => mixed?,
+    }
     let space = Space::new(&mixed.kernel)?;
     let (loss, factor) = (loss(&space), cost_of_unit(mixed.unit));
-    best_of_restarts(problem, |restart| {
-        let descent = space.descend(space.start(problem, restart)?, &loss, problem)?;
+    let first = memory::copied(&weights, "weights")?;
+    best_of_restarts(problem, first, |restart| {
+        let mut descent = space.descend(space.start(problem, restart)?, &loss, problem)?;
+        descent.trace.iter_mut().for_each(|cost| *cost *= factor);
         Ok(Run {
             labels: descent.partition.labels,
-            weights: weights.clone(),
-            trace: descent.trace.iter().map(|cost| cost * factor).collect(),
+            weights: memory::copied(&weights, "weights")?,
+            trace: descent.trace,
             converged: descent.converged,
         })
     })
@@ -325,6 +375,7 @@ pub(super) fn alternate<L: Loss>(
     let mut partition = Space::new(&mixed.kernel)?.start(problem, restart)?;
     let mut trace: Vec<f64> = Vec::new();
     let mut converged = false;
+    // Ends: each pass adds to the trace, or is the last.
     while trace.len() < problem.options.max_iterations && !converged {
         if !trace.is_empty() {
             if problem.monitor.stop().is_some() {
@@ -333,49 +384,55 @@ pub(super) fn alternate<L: Loss>(
             mix(&weights, mixed)?;
         }
         let space = Space::new(&mixed.kernel)?;
-        let before = partition.clone();
+        let before = partition.try_clone()?;
         let descent = space.descend(partition, &loss(mixed.unit), problem)?;
-        // In units of the largest entry of the kernel: rounding is all that is left.
-        let exact =
-            descent.trace.last().is_none_or(|&cost| cost <= 1e-6 * before.labels.len() as f64);
         let found = descent.partition;
         let (better, objective) = reweight(&found, &weights)?;
         let last = trace.last().copied().unwrap_or(f64::INFINITY);
         if objective > last {
-            // What is left to gain is below rounding.
-            debug_assert!(exact || objective <= last * (1.0 + 1e-9), "{objective} after {last}");
+            // What is left to gain is below rounding, of which a distance has the root.
             partition = before;
             converged = true;
             break;
         }
         converged = found.labels == before.labels
             && last - objective <= problem.options.tolerance * objective;
-        trace.push(objective);
+        memory::push(&mut trace, objective, "trace")?;
         (weights, partition) = (better, found);
     }
     Ok(Run { labels: partition.labels, weights, trace, converged })
 }
 
 /// Makes the restarts one after the other, each of them on all threads, and keeps the first of
-/// the best. A fit that is stopped keeps what it has; the first restart always gives something.
+/// the best. A fit that is stopped keeps what it has.
 pub(super) fn best_of_restarts(
     problem: Problem<'_, '_>,
+    weights: Vec<f64>,
     mut run: impl FnMut(u64) -> Result<Run>,
 ) -> Result<Fit> {
     let Problem { options, monitor, report, .. } = problem;
     let started = Instant::now();
     monitor.begin(Step::Labels, options.restarts);
-    let mut best = run(0)?;
+    let mut best = match run(0) {
+        Err(Error::Stopped { by }) => return unassigned(problem, weights, by),
+        first => first?,
+    };
     let mut made = 1;
+    // Ends: one more restart is made each time, of as many as the option says.
     loop {
         monitor.advance(1);
         report(monitor.complete_iteration(made, best.objective()));
         if made == options.restarts || monitor.stop().is_some() {
             break;
         }
-        let found = run(made as u64)?;
-        if found.objective() < best.objective() {
-            best = found;
+        match run(made as u64) {
+            Err(Error::Stopped { .. }) => break,
+            found => {
+                let found = found?;
+                if found.objective() < best.objective() {
+                    best = found;
+                }
+            }
         }
         made += 1;
     }
@@ -386,9 +443,19 @@ pub(super) fn best_of_restarts(
     };
     let mut found = memory::with_capacity(best.labels.len(), "labels")?;
     found.extend(best.labels.iter().map(|&label| label as i32));
-    labels::canonical(&mut found);
+    labels::canonical(&mut found)?;
     let seconds = Seconds { labels: started.elapsed().as_secs_f64(), ..Seconds::default() };
     let objective = best.objective();
     let (weights, trace) = (best.weights, best.trace);
     Ok(Fit { weights, trace, ..Fit::new(found, objective, outcome, seconds) })
+}
+
+/// What a fit leaves that was stopped before its first assignment: one cluster.
+pub(super) fn unassigned(
+    problem: Problem<'_, '_>,
+    weights: Vec<f64>,
+    outcome: Outcome,
+) -> Result<Fit> {
+    let labels = memory::filled(problem.samples(), 0, "labels")?;
+    Ok(Fit { weights, ..Fit::new(labels, f64::NAN, outcome, Seconds::default()) })
 }

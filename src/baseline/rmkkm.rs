@@ -2,8 +2,9 @@
 //! of Σ w_k K_k, with Σ w_k^γ = 1. For fixed clusters the squared distances are weighted as in
 //! robust kernel k-means, and the weights of the kernels have a closed form.
 
-use super::partition::{Loss, Partition, Robust, Space, alternate, best_of_restarts};
-use crate::error::Result;
+use super::partition::{Loss, Partition, Robust, Space, alternate, best_of_restarts, unassigned};
+use crate::error::{Error, Result};
+use crate::memory;
 use crate::mixture::Mixed;
 use crate::problem::Problem;
 use crate::result::Fit;
@@ -11,36 +12,47 @@ use crate::solver::weights;
 use crate::vector;
 
 pub(crate) fn fit(problem: Problem<'_, '_>) -> Result<Fit> {
-    let mixture = problem.mixture();
+    let mixture = problem.mixture()?;
     let gamma = problem.options.gamma;
-    let equal = weights::equal(mixture.kernels(), gamma);
+    let equal = weights::equal(mixture.kernels(), gamma)?;
     let mut mixed = Mixed::new(problem.samples())?;
-    let mix = |weights: &[f64], mixed: &mut Mixed| mixture.mix(weights, 0.0, mixed);
-    mix(&equal, &mut mixed)?;
+    let mix =
+        |weights: &[f64], mixed: &mut Mixed| mixture.mix(weights, 0.0, mixed, problem.monitor);
+    match mix(&equal, &mut mixed) {
+        Err(Error::Stopped { by }) => return unassigned(problem, equal, by),
+        mixed => mixed?,
+    }
     // One guard for the whole fit: with one of its own for every mixture the objective could rise.
     let loss = Robust::for_spread(mixed.unit * Space::new(&mixed.kernel)?.spread2());
     let reweight = |partition: &Partition, weights: &[f64]| {
-        let mut distances = Vec::with_capacity(weights.len());
+        let mut distances = memory::with_capacity(weights.len(), "distances")?;
         for k in 0..weights.len() {
-            distances.push(partition.own_distances(mixture.kernel(k))?);
+            distances.push(partition.own_distances(mixture.kernel(k), problem.monitor)?);
         }
         let mixed_distance2 = |weights: &[f64], i: usize| -> f64 {
-            weights.iter().zip(&distances).map(|(w, distances)| w * distances[i]).sum()
+            let mixed = weights
+                .iter()
+                .zip(&distances)
+                .map(|(w, distances): (_, &Vec<f64>)| w * distances[i]);
+            mixed.sum()
         };
         let samples = 0..partition.labels.len();
         let better = if problem.options.learn_weights {
-            let pulls: Vec<f64> =
-                samples.clone().map(|i| loss.pull(mixed_distance2(weights, i))).collect();
-            let cost = |distances: &Vec<f64>| vector::dot(&pulls, distances);
-            weights::optimal(&distances.iter().map(cost).collect::<Vec<_>>(), gamma)
+            let mut pulls = memory::with_capacity(samples.len(), "distances")?;
+            pulls.extend(samples.clone().map(|i| loss.pull(mixed_distance2(weights, i))));
+            let mut costs = memory::with_capacity(weights.len(), "weights")?;
+            costs.extend(distances.iter().map(|distances| vector::dot(&pulls, distances)));
+            weights::optimal(&costs, gamma)?
         } else {
-            weights.to_vec()
+            memory::copied(weights, "weights")?
         };
         let objective = samples.map(|i| loss.cost(mixed_distance2(&better, i))).sum();
         Ok((better, objective))
     };
     let scaled = |unit: f64| loss.in_units_of(unit);
-    best_of_restarts(problem, |restart| {
-        alternate(problem, restart, equal.clone(), &mut mixed, mix, scaled, reweight)
+    let first = memory::copied(&equal, "weights")?;
+    best_of_restarts(problem, first, |restart| {
+        let weights = memory::copied(&equal, "weights")?;
+        alternate(problem, restart, weights, &mut mixed, mix, scaled, reweight)
     })
 }

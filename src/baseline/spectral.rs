@@ -2,9 +2,9 @@
 //!
 //! Affinities cannot be negative, entries of a kernel can: those count as no affinity.
 
+use super::partition::unassigned;
 use crate::error::Result;
 use crate::labels;
-use crate::memory;
 use crate::mixture::{Mixed, Mixture};
 use crate::monitor::Step;
 use crate::options;
@@ -43,25 +43,19 @@ pub(super) fn kind(problem: Problem<'_, '_>) -> Kind {
     }
 }
 
-/// Embeds Σ (coefficient · kernel); `None` when the monitor asked to stop.
+/// Embeds Σ (coefficient · kernel).
 pub(super) fn embed(
     problem: Problem<'_, '_>,
     mixture: &Mixture<'_, '_>,
     coefficients: &[f64],
     earlier: Option<&Embedded>,
-) -> Result<Option<Embedded>> {
-    let (affinities, unit) = mixture.affinities(coefficients)?;
-    if problem.monitor.stop().is_some() {
-        return Ok(None);
-    }
+) -> Result<Embedded> {
+    let (affinities, unit) = mixture.affinities(coefficients, problem.monitor)?;
     let graph = Graph::of_affinities(affinities)?;
     let kind = kind(problem);
     // Parts in excess of the clusters are merged by their means in the space of the kernel.
     let mut mixed = Mixed::new(problem.samples())?;
-    mixture.mix(coefficients, 0.0, &mut mixed)?;
-    if problem.monitor.stop().is_some() {
-        return Ok(None);
-    }
+    mixture.mix(coefficients, 0.0, &mut mixed, problem.monitor)?;
     let warm = earlier.and_then(|earlier| earlier.embedding.basis.as_ref());
     let (clusters, monitor) = (problem.clusters, problem.monitor);
     // Kernels are full matrices. Where their eigenvalues lie close together the iteration takes
@@ -74,10 +68,8 @@ pub(super) fn embed(
     let tolerance = if by == By::Iteration { AT_THE_END } else { TOLERANCE };
     let way = Way { kind, tolerance, by };
     let embedding = embedding::solve(&graph, clusters, &mixed.kernel, way, warm, monitor)?;
-    Ok(embedding.map(|embedding| {
-        let objective = embedding.value * if kind == Kind::Model { unit } else { 1.0 };
-        Embedded { graph, embedding, unit, objective }
-    }))
+    let objective = embedding.value * if kind == Kind::Model { unit } else { 1.0 };
+    Ok(Embedded { graph, embedding, unit, objective })
 }
 
 /// Reads the labels and hands over the result; without an embedding, because the fit was
@@ -93,8 +85,7 @@ pub(super) fn finish(
     problem.monitor.begin(Step::Labels, 1);
     let stopped_or = |outcome| problem.monitor.stop().unwrap_or(outcome);
     let Some(Embedded { mut embedding, objective, .. }) = last else {
-        let labels = memory::filled(problem.samples(), 0, "labels")?;
-        return Ok(Fit { weights, ..Fit::new(labels, f64::NAN, stopped_or(outcome), seconds) });
+        return unassigned(problem, weights, stopped_or(outcome));
     };
     embedding::unit_rows(&mut embedding.vectors);
     let read = || match &embedding.groups {

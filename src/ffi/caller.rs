@@ -81,6 +81,13 @@ impl<'a, T: Copy> Output<'a, T> {
         unsafe { Self::new(argument, out, 1, 1) }
     }
 
+    /// The first `count` elements that have not been split off yet.
+    pub(super) fn split(&mut self, count: usize) -> Output<'a, T> {
+        let (first, rest) = std::mem::take(&mut self.0).split_at_mut(count);
+        self.0 = rest;
+        Output(first)
+    }
+
     pub(super) fn set(self, value: T) {
         self.fill([value]);
     }
@@ -131,10 +138,15 @@ pub(super) unsafe fn text<'a>(argument: &'static str, text: *const c_char) -> Re
     check_pointer(argument, text)?;
     // SAFETY: not NULL; the rest is this function's own promise.
     let text = unsafe { CStr::from_ptr(text) };
-    text.to_str().map_err(|_| Error::InvalidArgument {
-        name: argument.to_owned(),
-        value: quoted(&text.to_string_lossy()),
-        allowed: "text in UTF-8".to_owned(),
+    text.to_str().map_err(|error| {
+        // As much of it as a message shows, whatever its length.
+        let readable = &text.to_bytes()[..error.valid_up_to()];
+        let readable = std::str::from_utf8(readable).unwrap_or_default();
+        Error::InvalidArgument {
+            name: argument.to_owned(),
+            value: quoted(readable),
+            allowed: format!("text in UTF-8, which ends after {} bytes", error.valid_up_to()),
+        }
     })
 }
 

@@ -1,24 +1,29 @@
 //! Fitting, watching and stopping.
 
 use super::guard;
-use super::handle::{Progress, scmk_model};
+use super::handle::{Progress, State, scmk_model};
 use super::status::scmk_status;
+use crate::arithmetic::Environment;
+use crate::error::{Error, Result};
+use crate::model::{Model, Watch};
+use crate::monitor::{self, Control};
 use std::ffi::{c_char, c_void};
 
-/// The host's progress function. It is called on the thread that called scmk_fit, after each
-/// outer iteration and about ten times a second in between, and stops the fit by returning
-/// anything but 0.
+/// The host's progress function. It is called on the thread that made the call, after each outer
+/// iteration of a fit and about ten times a second in between, also while kernels are added; and it
+/// stops the call by returning anything but 0.
 ///
 /// user: as given to scmk_set_progress.
-/// step: "similarity", "embedding", "weights", "labels", or "iteration" when an outer iteration
-/// is complete; a static string. iteration: complete outer iterations. The methods kkm, rkkm, mkkm
-/// and rmkkm count complete restarts instead, and tell the best objective so far.
+/// step: "kernels" while kernels are built or checked; in a fit "similarity", "embedding",
+/// "weights", "labels", or "iteration" when an outer iteration is complete; a static string.
+/// iteration: complete outer iterations. The methods kkm, rkkm, mkkm and rmkkm count complete restarts
+/// instead, and tell the best objective so far.
 /// fraction: how much of the step is done, from 0 to 1.
 /// objective: after the last complete iteration; NaN before the first.
 ///
-/// Every call on the model that is being fitted answers SCMK_E_BUSY here, but for scmk_cancel and
-/// scmk_error_message. The function must return: no longjmp may leave it, and an exception
-/// that does ends the process.
+/// Every call on the same model answers SCMK_E_BUSY here, but for scmk_cancel and
+/// scmk_error_message. The floating-point environment is the host's. The function must return: no
+/// longjmp may leave it, and an exception that does ends the process.
 #[allow(non_camel_case_types)]
 pub type scmk_progress_fn = Option<
     unsafe extern "C" fn(
@@ -30,10 +35,10 @@ pub type scmk_progress_fn = Option<
     ) -> i32,
 >;
 
-/// Sets the function that is told how far a fit has come. A result of an earlier fit stays.
+/// Sets the function that is told how far a call has come. A result of an earlier fit stays.
 ///
 /// fn: NULL for none. user: handed to it as it is; it must be usable on every thread that calls
-/// scmk_fit on this model, until another function is set or the model is destroyed.
+/// scmk_fit or adds kernels to this model, until another function is set or the model is destroyed.
 ///
 /// Errors: only those every call on a model can have. One thread at a time.
 #[unsafe(no_mangle)]
@@ -55,44 +60,37 @@ pub unsafe extern "C" fn scmk_set_progress(
 ///
 /// A fit that is stopped early, by an iteration or time limit, by scmk_cancel or by the progress
 /// function, is SCMK_OK with a readable result, its last complete iterate:
-/// scmk_info_int(model, "outcome", ...) tells. Stopped before there was one, scmk, sc and aasc
-/// leave all labels 0 and the info iterations 0 (and scmk Z = I; sc and aasc no embedding); the other
-/// methods always complete a first assignment.
+/// scmk_info_int(model, "outcome", ...) tells. Stopped before there was one, all labels are 0 and the
+/// info iterations is 0; scmk has Z = I and the first unit vectors for an embedding, the other
+/// methods have neither an embedding nor an objective.
 ///
 /// Errors: SCMK_E_STATE (no kernel), SCMK_E_OUT_OF_MEMORY, SCMK_E_THREADS, SCMK_E_NOT_PSD (the
-/// mixed kernel plus alpha is indefinite), SCMK_E_NO_CONVERGENCE; a result of an earlier fit then stays. One thread at a time.
+/// mixed kernel plus alpha is indefinite), SCMK_E_INVALID_ARGUMENT (options that do not go together),
+/// SCMK_E_NO_CONVERGENCE; a result of an earlier fit then stays. One thread at a time.
 #[unsafe(no_mangle)]
 pub extern "C" fn scmk_fit(model: *mut scmk_model) -> scmk_status {
+    let host = Environment::current();
     guard::on_model(model, |state, control| {
-        control.reset();
-        let host = state.progress;
-        let mut report = |progress: crate::monitor::Progress| {
-            host.is_some_and(|Progress { function, user }| {
-                // SAFETY: scmk_set_progress makes the caller promise a function of this type that
-                // may be called with `user` on the thread that fits, which is this one.
-                let stop = unsafe {
-                    function(
-                        user,
-                        progress.step.name().as_ptr(),
-                        progress.iteration as i64,
-                        progress.fraction,
-                        progress.objective,
-                    )
-                };
-                stop != 0
-            })
+        let progress = state.progress;
+        let mut report = |now| progress.is_some_and(|progress| tell(progress, host, now));
+        let result = match progress {
+            Some(_) => state.model.fit(control, Some(&mut report)).map(|_| ()),
+            None => state.model.fit(control, None).map(|_| ()),
         };
-        if host.is_some() {
-            state.model.fit(control, Some(&mut report))?;
-        } else {
-            state.model.fit(control, None)?;
-        }
-        Ok(())
+        // Whatever was asked of this fit has been answered.
+        control.reset();
+        result
     })
 }
 
-/// Asks the fit that is running on this model to stop soon; it then returns SCMK_OK with the
-/// outcome SCMK_OUTCOME_CANCELLED. Without a running fit nothing happens: a later fit forgets it.
+/// Asks the call that is running on this model to stop soon. scmk_fit then returns SCMK_OK with the
+/// outcome SCMK_OUTCOME_CANCELLED; scmk_add_kernel, scmk_borrow_kernel, scmk_add_features,
+/// scmk_similarity, scmk_similarity_csc and scmk_model_metric return SCMK_E_STOPPED and leave the
+/// model as it was. All others are too short to be stopped.
+///
+/// If no call is running, or none that stops for it, the next scmk_fit on this model stops at once: a
+/// cancel that comes just before the fit it is meant for is not lost. The fit that it meets uses it
+/// up, also if it came too late to matter.
 ///
 /// Errors: SCMK_E_NULL_ARGUMENT, SCMK_E_INVALID_HANDLE. Any thread, at any time; but not from a
 /// signal handler.
@@ -102,4 +100,41 @@ pub extern "C" fn scmk_cancel(model: *mut scmk_model) -> scmk_status {
         entry.control.cancel();
         Ok(())
     })
+}
+
+/// Tells the host, in its own floating-point environment; true if it wants to stop.
+fn tell(Progress { function, user }: Progress, host: Environment, now: monitor::Progress) -> bool {
+    // SAFETY: scmk_set_progress makes the caller promise a function of this type that may be called
+    // with `user` on the thread that made the call, which is this one.
+    let stop = host.during(|| unsafe {
+        let step = now.step.name().as_ptr();
+        function(user, step, now.iteration as i64, now.fraction, now.objective)
+    });
+    stop != 0
+}
+
+/// Runs a call other than a fit that can be stopped. A cancel that came before it is for the next
+/// fit, and waits.
+pub(super) fn stoppable<T>(
+    state: &mut State,
+    control: &Control,
+    host: Environment,
+    work: impl FnOnce(&mut Model<'static>, Watch<'_>) -> Result<T>,
+) -> Result<T> {
+    let waiting = control.take();
+    let (progress, mut refused) = (state.progress, false);
+    let mut report = |now| {
+        refused |= progress.is_some_and(|progress| tell(progress, host, now));
+        refused
+    };
+    let watch =
+        Watch { control: Some(control), progress: progress.is_some().then_some(&mut report as _) };
+    let result = work(&mut state.model, watch);
+    if waiting {
+        control.cancel();
+    } else if refused || matches!(result, Err(Error::Stopped { .. })) {
+        // Also if the progress function asked too late: it meant this call.
+        control.reset();
+    }
+    result
 }

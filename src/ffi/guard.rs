@@ -1,24 +1,35 @@
 //! The guard: every exported function passes through it. Panics end here, errors become a code
-//! and a text.
+//! and a text, and the host's floating-point environment waits outside.
 //!
-//! The text of a call that got its model is kept with the model. That of a call without one
-//! (NULL, invalid, busy, or none needed) is kept with the thread.
+//! The text of every failed call is kept with the thread; that of a call that got its model also
+//! with the model.
 
-use super::handle::{self, Entry, State, scmk_model};
-use super::status::{self, SCMK_OK, scmk_status};
+use super::handle::{self, Entry, Message, State, scmk_model};
+use super::status::{self, SCMK_E_OUT_OF_MEMORY, SCMK_OK, scmk_status};
+use crate::arithmetic::Environment;
 use crate::error::{Error, Result};
 use crate::monitor::Control;
 use crate::panics;
+use crate::threads;
 use std::cell::RefCell;
+use std::ffi::c_char;
 
 thread_local! {
-    static MESSAGE: RefCell<String> = const { RefCell::new(String::new()) };
+    static MESSAGE: RefCell<Message> = const { RefCell::new(Message::none()) };
 }
 
-/// The text of this thread's last failed call that had no model.
+/// The text of this thread's last failed call.
 pub(super) fn thread_message() -> String {
-    // A host may call from a thread that is ending and whose locals are gone already.
-    MESSAGE.try_with(|message| message.borrow().clone()).unwrap_or_default()
+    MESSAGE.with_borrow(Message::text)
+}
+
+/// The same where it is kept, until the next failed call of this thread.
+pub(super) fn thread_message_in_place() -> *const c_char {
+    MESSAGE.with_borrow(|message| message.as_c_str().as_ptr())
+}
+
+fn note(error: &Error) {
+    MESSAGE.with_borrow_mut(|message| message.set(&error.to_string()));
 }
 
 fn contained<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
@@ -26,15 +37,21 @@ fn contained<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
 }
 
 fn answered(work: impl FnOnce() -> Result<scmk_status>) -> scmk_status {
-    contained(work).unwrap_or_else(|error| {
-        let _ = MESSAGE.try_with(|message| *message.borrow_mut() = error.to_string());
-        status::of(&error)
+    Environment::ours().during(|| {
+        if !threads::caller_has_memory() {
+            // Not even for a message.
+            return SCMK_E_OUT_OF_MEMORY;
+        }
+        contained(work).unwrap_or_else(|error| {
+            note(&error);
+            status::of(&error)
+        })
     })
 }
 
 /// A function that answers a plain value and cannot fail.
 pub(super) fn value<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
-    panics::caught(work).unwrap_or(otherwise)
+    Environment::ours().during(|| panics::caught(work).unwrap_or(otherwise))
 }
 
 /// A call that needs no model.
@@ -67,6 +84,7 @@ pub(super) fn on_model(
             Ok(()) => SCMK_OK,
             Err(error) => {
                 entry.note(&error);
+                note(&error);
                 status::of(&error)
             }
         })

@@ -2,10 +2,11 @@
 //! doubled or invented handle is recognised without ever being dereferenced.
 
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::model::Model;
 use crate::monitor::Control;
 use crate::sync::{Arc, AtomicBool, Mutex, MutexGuard, RwLock, global};
-use std::ffi::c_void;
+use std::ffi::{CStr, c_void};
 use std::ptr;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{PoisonError, TryLockError};
@@ -26,8 +27,36 @@ pub(super) struct Progress {
 }
 
 // SAFETY: the library hands `user` back and never looks through it; scmk_set_progress makes the
-// caller promise that it may be used on any thread that calls scmk_fit.
+// caller promise that it may be used on any thread that makes a call on the model.
 unsafe impl Send for Progress {}
+
+/// The text of an error, kept where it needs no memory of its own: thousands of models may each have
+/// one when there is none left.
+pub(super) struct Message([u8; Self::ROOM]);
+
+impl Message {
+    /// More than the longest message has.
+    const ROOM: usize = 512;
+
+    pub(super) const fn none() -> Self {
+        Self([0; Self::ROOM])
+    }
+
+    /// Takes over as much as there is room for, whole characters, and a NUL.
+    pub(super) fn set(&mut self, text: &str) {
+        let kept = &text.as_bytes()[..text.floor_char_boundary(Self::ROOM - 1)];
+        self.0[..kept.len()].copy_from_slice(kept);
+        self.0[kept.len()..].fill(0);
+    }
+
+    pub(super) fn as_c_str(&self) -> &CStr {
+        CStr::from_bytes_until_nul(&self.0).unwrap_or_default()
+    }
+
+    pub(super) fn text(&self) -> String {
+        self.as_c_str().to_string_lossy().into_owned()
+    }
+}
 
 /// What a call on a model works with.
 pub(super) struct State {
@@ -41,7 +70,7 @@ pub(super) struct Entry {
     state: Mutex<Option<State>>,
     /// Outside of the lock: cancelling is for the time the lock is held.
     pub(super) control: Control,
-    message: Mutex<String>,
+    message: Mutex<Message>,
     poisoned: AtomicBool,
     /// Whether a call has the state. The lock would say so too, but only by taking it, and whoever
     /// came meanwhile would be told that the model is busy.
@@ -99,7 +128,7 @@ impl Entry {
 
     /// Notes down why a call failed. After a panic the model is not to be used any more.
     pub(super) fn note(&self, error: &Error) {
-        *self.message.lock().unwrap_or_else(PoisonError::into_inner) = error.to_string();
+        self.message.lock().unwrap_or_else(PoisonError::into_inner).set(&error.to_string());
         if matches!(error, Error::Panic { .. }) {
             self.poisoned.store(true, SeqCst);
         }
@@ -110,7 +139,7 @@ impl Entry {
         if self.busy.load(SeqCst) {
             return Error::Busy.to_string();
         }
-        self.message.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.message.lock().unwrap_or_else(PoisonError::into_inner).text()
     }
 }
 
@@ -151,7 +180,9 @@ impl Table {
                 return Err(Error::State("too many models are alive: destroy some first"));
             }
             None => {
-                self.slots.push(Slot { generation: 0, entry: None });
+                // Room for it to be given back too: that may not fail.
+                memory::reserve(&mut self.free, self.slots.len() + 1, "a model")?;
+                memory::push(&mut self.slots, Slot { generation: 0, entry: None }, "a model")?;
                 self.slots.len() - 1
             }
         };
@@ -189,13 +220,16 @@ impl Table {
 
 /// Enters a model into the table.
 pub(super) fn insert(model: Model<'static>) -> Result<*mut scmk_model> {
-    let entry = Arc::new(Entry {
-        state: Mutex::new(Some(State { model, progress: None })),
-        control: Control::default(),
-        message: Mutex::default(),
-        poisoned: AtomicBool::new(false),
-        busy: AtomicBool::new(false),
-    });
+    let entry = memory::shared(
+        Entry {
+            state: Mutex::new(Some(State { model, progress: None })),
+            control: Control::default(),
+            message: Mutex::new(Message::none()),
+            poisoned: AtomicBool::new(false),
+            busy: AtomicBool::new(false),
+        },
+        "a model",
+    )?;
     let ticket = TABLE.write().unwrap_or_else(PoisonError::into_inner).insert(entry)?;
     Ok(ptr::without_provenance_mut(ticket))
 }
@@ -224,7 +258,7 @@ mod tests {
         Arc::new(Entry {
             state: Mutex::new(None),
             control: Control::default(),
-            message: Mutex::default(),
+            message: Mutex::new(Message::none()),
             poisoned: AtomicBool::new(false),
             busy: AtomicBool::new(false),
         })

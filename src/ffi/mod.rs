@@ -1,5 +1,5 @@
-//! The C contract: a thin layer that translates handles, memory and errors, and the only place
-//! with unsafe code.
+//! The C contract: a thin layer that translates handles, memory and errors, and the only place where
+//! the caller's memory is looked at.
 //!
 //! - `abi`, `status`: numbers that never change their meaning.
 //! - `handle`: a model is a ticket into a table, never an address.

@@ -1,20 +1,25 @@
 //! A model and its kernels.
 
-use super::caller::{self, Output, addressable};
+use super::caller::{self, Output, addressable, optional, set};
+use super::fit::stoppable;
 use super::guard;
 use super::handle::{self, scmk_model};
 use super::status::scmk_status;
+use crate::arithmetic::Environment;
 use crate::error::{Error, Result};
 use crate::kernel::Features;
 use crate::model::Model;
 use std::ffi::c_char;
+use std::fmt::Display;
 
 /// Creates a model of n_samples samples that are to be divided into n_clusters clusters.
 ///
-/// n_samples: at least 1. n_clusters: from 1 to n_samples. Both stay as they are.
+/// n_samples: at least 1, and stays as it is. n_clusters: from 1 to n_samples; scmk_set_clusters
+/// changes it.
 /// out: receives the model, which is to be given back with scmk_destroy.
 ///
-/// Errors: SCMK_E_NULL_ARGUMENT, SCMK_E_DIMENSION, SCMK_E_TOO_LARGE. Any thread.
+/// Errors: SCMK_E_NULL_ARGUMENT, SCMK_E_DIMENSION, SCMK_E_TOO_LARGE, SCMK_E_OUT_OF_MEMORY. Any
+/// thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn scmk_create(
     n_samples: usize,
@@ -45,6 +50,87 @@ pub extern "C" fn scmk_destroy(model: *mut scmk_model) -> scmk_status {
     })
 }
 
+/// Changes the number of clusters. Kernels and options stay, so that several numbers can be tried
+/// without building the kernels again; a result of an earlier fit is discarded if it changes.
+///
+/// Errors: SCMK_E_DIMENSION; nothing has changed then. One thread at a time.
+#[unsafe(no_mangle)]
+pub extern "C" fn scmk_set_clusters(model: *mut scmk_model, n_clusters: usize) -> scmk_status {
+    guard::on_model(model, |state, _| state.model.set_clusters(n_clusters))
+}
+
+/// Names the view that the next scmk_add_features, scmk_add_kernel or scmk_borrow_kernel adds:
+/// messages and scmk_kernel_name then call it so. A view without a name is called "view 0", "view 1"
+/// and so on, or "kernel 0" if it was added as a kernel.
+///
+/// name: NUL-terminated, from 1 to 255 bytes. It waits for the next view that is added, also if a
+/// call fails meanwhile; NULL takes it back.
+///
+/// Errors: SCMK_E_INVALID_ARGUMENT, SCMK_E_OUT_OF_MEMORY. One thread at a time.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn scmk_name_view(
+    model: *mut scmk_model,
+    name: *const c_char,
+) -> scmk_status {
+    guard::on_model(model, |state, _| {
+        // SAFETY: the caller promises text that ends with a NUL, or NULL.
+        let name = (!name.is_null()).then(|| unsafe { caller::text("name", name) }).transpose()?;
+        state.model.name_view(name)
+    })
+}
+
+/// The name of a view. Each call that added features or a kernel added one view; the info "views"
+/// tells how many there are.
+///
+/// view: counted from 0 in the order in which they were added.
+/// buf, cap, needed: as for scmk_get_text.
+///
+/// Errors: SCMK_E_INVALID_ARGUMENT (no such view). One thread at a time.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn scmk_view_name(
+    model: *const scmk_model,
+    view: usize,
+    buf: *mut c_char,
+    cap: usize,
+    needed: *mut usize,
+) -> scmk_status {
+    guard::on_model(model, |state, _| {
+        let name = state.model.view_name(view)?;
+        // SAFETY: the caller promises cap bytes at buf, and one element at needed or NULL.
+        unsafe { caller::copy_text(&name, buf, cap, needed) }
+    })
+}
+
+/// The name of a kernel: what it was built by, such as "gaussian(t=0.1)"; where there are several
+/// views or the view has a name, after that name, such as "pixels: gaussian(t=0.1)"; and of a kernel
+/// that was added as such the name of its view.
+///
+/// kernel: counted from 0 in the order of scmk_weights; the info "kernels" tells how many there are.
+/// view: receives the number of the view it belongs to; may be NULL.
+/// buf, cap, needed: as for scmk_get_text.
+///
+/// Errors: SCMK_E_INVALID_ARGUMENT (no such kernel). One thread at a time.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn scmk_kernel_name(
+    model: *const scmk_model,
+    kernel: usize,
+    view: *mut usize,
+    buf: *mut c_char,
+    cap: usize,
+    needed: *mut usize,
+) -> scmk_status {
+    guard::on_model(model, |state, _| {
+        let name = state.model.kernel_name(kernel)?;
+        // SAFETY: the caller promises cap bytes at buf, and one element at view and needed or NULL.
+        unsafe {
+            let view = optional("view", view)?;
+            caller::copy_text(&name, buf, cap, needed)?;
+            set(view, state.model.view_of(kernel)?);
+        }
+        Ok(())
+    })
+}
+
 /// Adds a copy of a kernel matrix. A result of an earlier fit is discarded.
 ///
 /// values: n columns of n doubles each, column j starting at values[j * leading_dim]. All
@@ -54,7 +140,8 @@ pub extern "C" fn scmk_destroy(model: *mut scmk_model) -> scmk_status {
 ///
 /// Errors: SCMK_E_DIMENSION, SCMK_E_TOO_LARGE, SCMK_E_INVALID_ARGUMENT (misaligned),
 /// SCMK_E_NOT_FINITE, SCMK_E_ASYMMETRIC, SCMK_E_NOT_PSD, SCMK_E_DEGENERATE,
-/// SCMK_E_OUT_OF_MEMORY, SCMK_E_THREADS; the message names the kernel, counted from 0, and the
+/// SCMK_E_OUT_OF_MEMORY (also if the option memory_limit would be exceeded), SCMK_E_THREADS,
+/// SCMK_E_STOPPED; the message names the kernel, counted from the option index_base, and the
 /// entry. The model is then as it was. One thread at a time.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn scmk_add_kernel(
@@ -63,11 +150,14 @@ pub unsafe extern "C" fn scmk_add_kernel(
     n: usize,
     leading_dim: usize,
 ) -> scmk_status {
-    guard::on_model(model, |state, _| {
+    let host = Environment::current();
+    guard::on_model(model, |state, control| {
         // SAFETY: the caller promises n columns at a distance of leading_dim, unchanged until
         // this call returns.
         let values = unsafe { kernel(values, n, leading_dim, state.model.samples()) }?;
-        state.model.add_kernel(values, leading_dim)
+        stoppable(state, control, host, |model, watch| {
+            model.add_kernel_watched(values, leading_dim, watch)
+        })
     })
 }
 
@@ -86,13 +176,16 @@ pub unsafe extern "C" fn scmk_borrow_kernel(
     n: usize,
     leading_dim: usize,
 ) -> scmk_status {
-    guard::on_model(model, |state, _| {
+    let host = Environment::current();
+    guard::on_model(model, |state, control| {
         // SAFETY: the caller promises n columns at a distance of leading_dim, valid and unchanged
         // until the kernels are cleared or the model is destroyed. Both drop every reference to
         // them, so the lifetime 'static is never made use of.
         let values: &'static [f64] =
             unsafe { kernel(values, n, leading_dim, state.model.samples()) }?;
-        state.model.borrow_kernel(values, leading_dim)
+        stoppable(state, control, host, |model, watch| {
+            model.borrow_kernel_watched(values, leading_dim, watch)
+        })
     })
 }
 
@@ -107,8 +200,12 @@ pub unsafe extern "C" fn scmk_borrow_kernel(
 /// kernels: "paper" for the pool of twelve, or a list such as
 /// "gaussian(t=0.1); linear; polynomial(a=1,b=2)".
 ///
-/// Errors: as for scmk_add_kernel, and SCMK_E_UNKNOWN_OPTION for an unknown kernel name. The
-/// model is then as it was. One thread at a time.
+/// Features whose largest entry is outside of 1e-30 to 1e30 are divided by a power of two s, and the
+/// kernels multiplied by what that takes from them. A polynomial kernel is then (a + x'y/s^2)^b times
+/// a factor; the info "rescaled_kernels" tells for how many that was done.
+///
+/// Errors: as for scmk_add_kernel, and SCMK_E_UNKNOWN_OPTION for an unknown kernel name; the message
+/// names the view. The model is then as it was. One thread at a time.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn scmk_add_features(
     model: *mut scmk_model,
@@ -119,7 +216,8 @@ pub unsafe extern "C" fn scmk_add_features(
     feature_stride: usize,
     kernels: *const c_char,
 ) -> scmk_status {
-    guard::on_model(model, |state, _| {
+    let host = Environment::current();
+    guard::on_model(model, |state, control| {
         // SAFETY: the caller promises text that ends with a NUL.
         let list = unsafe { caller::text("kernels", kernels) }?;
         let samples = state.model.samples();
@@ -128,13 +226,16 @@ pub unsafe extern "C" fn scmk_add_features(
             (sample_stride, feature_stride),
             samples,
             x.is_null(),
+            &state.model.next_view_name(),
         )?;
         // SAFETY: the caller promises every element that the sizes and strides reach, unchanged
         // until this call returns.
         let values = unsafe { caller::input("x", x, extent) }?;
         let features =
             Features { values, samples, features: n_features, sample_stride, feature_stride };
-        state.model.add_features(features, list)
+        stoppable(state, control, host, |model, watch| {
+            model.add_features_watched(features, list, watch)
+        })
     })
 }
 
@@ -154,8 +255,7 @@ pub extern "C" fn scmk_clear_kernels(model: *mut scmk_model) -> scmk_status {
 ///
 /// model: the text of the last call on this model that failed, empty if none did; a later call
 /// that succeeds leaves it. While a call is running on the model: that it is busy. NULL: the text
-/// of this thread's last failed call without a valid or free model (scmk_create, scmk_metric, a
-/// destroyed or busy handle).
+/// of this thread's last failed call, whatever it was.
 /// buf: cap bytes, of which at most cap - 1 are filled with UTF-8 text and one with a NUL. May
 /// be NULL when cap is 0.
 /// needed: receives the length of the whole text with its NUL; may be NULL.
@@ -175,6 +275,17 @@ pub unsafe extern "C" fn scmk_error_message(
         // SAFETY: the caller promises cap bytes at buf, and one element at needed or NULL.
         unsafe { caller::copy_text(&text, buf, cap, needed) }
     })
+}
+
+/// The text of this thread's last failed call, whatever it was; "" if none has failed. Never NULL.
+///
+/// The string belongs to the library and is valid until a call of this thread fails again or the
+/// thread ends: never free it, and copy it to keep it. Ask after the call has returned, not in the
+/// same expression. scmk_error_message does that, and tells what
+/// failed in another thread. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn scmk_last_error() -> *const c_char {
+    guard::value(c"".as_ptr(), guard::thread_message_in_place)
 }
 
 /// The caller's kernel as a slice, all sizes checked before it is formed.
@@ -217,6 +328,7 @@ fn features_extent(
     (sample_stride, feature_stride): (usize, usize),
     samples: usize,
     is_null: bool,
+    view: &dyn Display,
 ) -> Result<usize> {
     if is_null {
         return Err(Error::NullArgument { argument: "x" });
@@ -230,10 +342,11 @@ fn features_extent(
     };
     if n_samples != samples {
         let expected = format!("the model has {samples}");
-        return mismatch("n_samples of the features", n_samples, expected);
+        return mismatch(&format!("n_samples of {view}"), n_samples, expected);
     }
     if n_features == 0 {
-        return mismatch("n_features", 0, "at least 1 expected".to_owned());
+        let what = format!("n_features of {view}");
+        return mismatch(&what, 0, "at least 1 expected".to_owned());
     }
     for (what, count, stride) in [
         ("sample_stride", n_samples, sample_stride),

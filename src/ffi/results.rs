@@ -2,11 +2,12 @@
 
 use super::caller::{self, Output, optional, set};
 use super::guard;
-use super::handle::scmk_model;
+use super::handle::{State, scmk_model};
 use super::options::{SCMK_TYPE_INT, SCMK_TYPE_REAL, checked_index};
 use super::status::scmk_status;
 use super::texts;
-use crate::error::Error;
+use crate::error::{Error, Result};
+use crate::monitor::{Control, Limit};
 use crate::result::{INFOS, InfoKind, Outcome};
 use std::ffi::{CStr, c_char};
 
@@ -25,6 +26,40 @@ const _: () = {
     assert!(SCMK_OUTCOME_TIME_LIMIT == Outcome::TimeLimit as i64);
     assert!(SCMK_OUTCOME_CANCELLED == Outcome::Cancelled as i64);
 };
+
+/// Whether a call that copies a large result may go on. It is done on the thread of the caller: that
+/// is limited by the memory, and no progress is told.
+struct Asked<'c> {
+    control: &'c Control,
+    /// A cancel that came before is for the next fit, and is put back.
+    waiting: bool,
+    limit: Limit,
+}
+
+impl<'c> Asked<'c> {
+    fn new(state: &State, control: &'c Control) -> Self {
+        let limit = Limit::of_call(state.model.options().time_limit);
+        Self { control, waiting: control.take(), limit }
+    }
+
+    fn go_on(&self) -> Result<()> {
+        if self.control.take() {
+            return Err(Error::Stopped { by: Outcome::Cancelled });
+        }
+        match self.limit.is_over() {
+            true => Err(Error::Stopped { by: Outcome::TimeLimit }),
+            false => Ok(()),
+        }
+    }
+}
+
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        if self.waiting {
+            self.control.cancel();
+        }
+    }
+}
 
 /// Copies the labels: one for each sample, from 0, numbered by first occurrence.
 ///
@@ -68,6 +103,25 @@ pub unsafe extern "C" fn scmk_weights(
     })
 }
 
+/// Copies the share of each view: the sum of the weights of its kernels, divided by the sum of all
+/// weights. The shares sum to 1.
+///
+/// out: len elements; len is at least the number of views (info "views"), and that many are written.
+/// Errors, threads: as for scmk_labels.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn scmk_view_weights(
+    model: *const scmk_model,
+    out: *mut f64,
+    len: usize,
+) -> scmk_status {
+    guard::on_model(model, |state, _| {
+        let shares = state.model.view_weights()?;
+        // SAFETY: the caller promises len elements at out, used by nobody else.
+        unsafe { Output::new("out", out, len, shares.len()) }?.fill(shares);
+        Ok(())
+    })
+}
+
 /// Copies the embedding from which the labels were read (options embedding, laplacian). Methods
 /// scmk, sc and aasc have one.
 ///
@@ -88,24 +142,76 @@ pub unsafe extern "C" fn scmk_embedding(
     })
 }
 
+/// Copies the weights that the last step for Z was given. The info kkt_residual certifies Z for these
+/// and for scmk_certified_embedding: with them anybody can check it. The weights and the embedding of
+/// the result were found after that step, and differ as much as a further iteration would still
+/// change them. Method scmk has them, unless it was stopped before its first step was complete.
+///
+/// out: len elements; len is at least the number of kernels, and that many are written.
+/// Errors, threads: as for scmk_labels.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn scmk_certified_weights(
+    model: *const scmk_model,
+    out: *mut f64,
+    len: usize,
+) -> scmk_status {
+    guard::on_model(model, |state, _| {
+        let certified = state.model.part("certified weights", |fit| fit.certified.as_ref())?;
+        let weights = &certified.weights;
+        // SAFETY: the caller promises len elements at out, used by nobody else.
+        unsafe { Output::new("out", out, len, weights.len()) }?.fill(weights.iter().copied());
+        Ok(())
+    })
+}
+
+/// Copies the embedding P that the last step for Z was given; see scmk_certified_weights. If nothing
+/// pulled at Z, because beta is 0, there is none, and zeros are written.
+///
+/// out: len elements; len is at least n_samples * n_clusters, and that many are written, column
+/// by column as by scmk_embedding.
+/// Errors, threads: as for scmk_labels.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn scmk_certified_embedding(
+    model: *const scmk_model,
+    out: *mut f64,
+    len: usize,
+) -> scmk_status {
+    guard::on_model(model, |state, _| {
+        let certified = state.model.part("certified embedding", |fit| fit.certified.as_ref())?;
+        let needed = state.model.samples() * state.model.clusters();
+        // SAFETY: the caller promises len elements at out, used by nobody else.
+        let out = unsafe { Output::new("out", out, len, needed) }?;
+        match &certified.embedding {
+            Some(embedding) => out.fill(embedding.values().iter().copied()),
+            None => {
+                out.filled(0.0);
+            }
+        }
+        Ok(())
+    })
+}
+
 /// Copies the similarity graph Z of method scmk as a dense matrix; its columns sum to 1.
 ///
 /// out: len elements; len is at least n_samples * n_samples, and that many are written, column by
 /// column: Z(i, j) is out[i + j * n_samples].
-/// Errors, threads: as for scmk_labels.
+/// Errors, threads: as for scmk_labels, and SCMK_E_STOPPED, after which what out holds is not
+/// defined: the one error that may come when something has been written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn scmk_similarity(
     model: *const scmk_model,
     out: *mut f64,
     len: usize,
 ) -> scmk_status {
-    guard::on_model(model, |state, _| {
+    guard::on_model(model, |state, control| {
+        let asked = Asked::new(state, control);
         let similarity = state.model.part("similarity", |fit| fit.similarity.as_ref())?;
         let samples = similarity.samples();
         // SAFETY: the caller promises len elements at out, used by nobody else.
-        let out = unsafe { Output::new("out", out, len, samples * samples) }?.filled(0.0);
-        for (column, out) in similarity.columns().iter().zip(out.chunks_exact_mut(samples)) {
-            column.scatter(out);
+        let mut out = unsafe { Output::new("out", out, len, samples * samples) }?;
+        for column in similarity.columns() {
+            asked.go_on()?;
+            column.scatter(out.split(samples).filled(0.0));
         }
         Ok(())
     })
@@ -117,7 +223,7 @@ pub unsafe extern "C" fn scmk_similarity(
 /// colptr: colptr_len elements, which is exactly n_samples + 1.
 /// rows, values: nnz elements each; nnz is at least the info "similarity_nnz", and that many are
 /// written. The three arrays must not overlap.
-/// Errors, threads: as for scmk_labels.
+/// Errors, threads: as for scmk_similarity.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn scmk_similarity_csc(
     model: *const scmk_model,
@@ -127,16 +233,10 @@ pub unsafe extern "C" fn scmk_similarity_csc(
     values: *mut f64,
     nnz: usize,
 ) -> scmk_status {
-    guard::on_model(model, |state, _| {
-        let columns = state.model.part("similarity", |fit| fit.similarity.as_ref())?.columns();
-        let ends: Vec<usize> = columns
-            .iter()
-            .scan(0, |end, column| {
-                *end += column.nnz();
-                Some(*end)
-            })
-            .collect();
-        let needed = ends.last().copied().unwrap_or(0);
+    guard::on_model(model, |state, control| {
+        let asked = Asked::new(state, control);
+        let similarity = state.model.part("similarity", |fit| fit.similarity.as_ref())?;
+        let (columns, needed) = (similarity.columns(), similarity.nnz());
         if colptr_len > columns.len() + 1 {
             return Err(Error::Dimension {
                 what: "length of 'colptr'".to_owned(),
@@ -146,16 +246,23 @@ pub unsafe extern "C" fn scmk_similarity_csc(
         }
         // SAFETY: the caller promises colptr_len elements at colptr and nnz at rows and values,
         // which do not overlap and are used by nobody else.
-        let (colptr, rows, values) = unsafe {
+        let (mut colptr, mut rows, mut values) = unsafe {
             (
                 Output::new("colptr", colptr, colptr_len, columns.len() + 1)?,
                 Output::new("rows", rows, nnz, needed)?,
                 Output::new("values", values, nnz, needed)?,
             )
         };
-        colptr.fill([0].into_iter().chain(ends));
-        rows.fill(columns.iter().flat_map(|column| column.iter().map(|(row, _)| row)));
-        values.fill(columns.iter().flat_map(|column| column.iter().map(|(_, value)| value)));
+        let mut end = 0;
+        colptr.split(1).set(0);
+        for column in columns {
+            asked.go_on()?;
+            let count = column.nnz();
+            end += count;
+            colptr.split(1).set(end);
+            rows.split(count).fill(column.iter().map(|(row, _)| row));
+            values.split(count).fill(column.iter().map(|(_, value)| value));
+        }
         Ok(())
     })
 }

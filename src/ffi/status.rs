@@ -43,6 +43,9 @@ pub const SCMK_E_THREADS: scmk_status = -14;
 pub const SCMK_E_NO_CONVERGENCE: scmk_status = -15;
 /// A bug in this library, contained. The model can only be destroyed; others are not affected.
 pub const SCMK_E_PANIC: scmk_status = -16;
+/// A call other than scmk_fit was stopped by scmk_cancel, the progress function or time_limit before
+/// it was complete. (A fit that is stopped is SCMK_OK with the info "outcome".)
+pub const SCMK_E_STOPPED: scmk_status = -17;
 
 /// The status code of an error.
 pub(super) fn of(error: &Error) -> scmk_status {
@@ -63,6 +66,7 @@ pub(super) fn of(error: &Error) -> scmk_status {
         Error::Threads { .. } => SCMK_E_THREADS,
         Error::NoConvergence { .. } => SCMK_E_NO_CONVERGENCE,
         Error::Panic { .. } => SCMK_E_PANIC,
+        Error::Stopped { .. } => SCMK_E_STOPPED,
     }
 }
 
@@ -85,6 +89,7 @@ fn name(status: scmk_status) -> &'static CStr {
         SCMK_E_THREADS => c"SCMK_E_THREADS",
         SCMK_E_NO_CONVERGENCE => c"SCMK_E_NO_CONVERGENCE",
         SCMK_E_PANIC => c"SCMK_E_PANIC",
+        SCMK_E_STOPPED => c"SCMK_E_STOPPED",
         _ => UNKNOWN,
     }
 }
@@ -131,12 +136,12 @@ mod tests {
     #[test]
     fn every_status_code_has_its_own_number_and_its_name() {
         let declared = declared();
-        assert_eq!(declared.len(), 17);
+        assert_eq!(declared.len(), 18);
         for (index, &(known, status)) in declared.iter().enumerate() {
             assert_eq!(status, -(index as i32));
             assert_eq!(name(status).to_str(), Ok(known));
         }
-        for unknown in [1, -17, i32::MIN, i32::MAX] {
+        for unknown in [1, -18, i32::MIN, i32::MAX] {
             assert_eq!(name(unknown), UNKNOWN);
         }
     }

@@ -3,8 +3,9 @@
 use super::KernelSpec;
 use super::products::Samples;
 use crate::error::Result;
-use crate::matrix::{Kernel, Matrix, mirror};
+use crate::matrix::{Kernel, Label, Matrix, mirror};
 use crate::memory;
+use crate::monitor::{Monitor, Step};
 use crate::vector;
 use rayon::prelude::*;
 
@@ -24,75 +25,122 @@ pub struct Features<'a> {
     pub feature_stride: usize,
 }
 
-/// The kernels of `specs`; the first is named "kernel `first`".
+/// Bytes that building so many kernels takes at most, the kernels included: a copy of the features,
+/// and beside the kernels one matrix of inner products or distances.
+pub(crate) fn memory_required(features: &Features<'_>, kernels: usize) -> usize {
+    let square = features.samples.saturating_mul(features.samples);
+    let copy = features.samples.saturating_mul(features.features);
+    let numbers = square.saturating_mul(kernels.saturating_add(1)).saturating_add(copy);
+    numbers.saturating_mul(size_of::<f64>())
+}
+
+/// The kernels of `specs`, the first of them with the number `first` in messages, from a view that
+/// messages call `view`.
 ///
-/// Inner products are those of the features as they are, not centred. Features whose largest
-/// absolute value is below 1e-30 or above 1e30 count as divided by it.
+/// Inner products are those of the features as they are, not centred. Of features outside of 1e-30
+/// to 1e30, divided by a power of two s, a polynomial kernel is s^2b (a + xᵀy/s²)^b: beside products
+/// that large or small a would be nothing, or everything.
 pub(crate) fn build(
     features: Features<'_>,
+    view: &str,
     specs: &[KernelSpec],
     first: usize,
+    monitor: &Monitor<'_>,
 ) -> Result<Vec<Kernel<'static>>> {
-    let samples = Samples::new(features)?;
-    let is_gaussian = |spec: &KernelSpec| matches!(spec, KernelSpec::Gaussian { .. });
-    let name = |index: usize| format!("kernel {} ({})", first + index, specs[index]);
-    let mut kernels: Vec<Option<Kernel<'static>>> = specs.iter().map(|_| None).collect();
+    const WHAT: &str = "kernels";
+    monitor.begin(Step::Kernels, specs.len() + 1);
+    let samples = Samples::new(features, view, monitor)?;
+    let n = features.samples;
+    let mut kernels: Vec<Option<Kernel<'static>>> = memory::with_capacity(specs.len(), WHAT)?;
+    kernels.resize_with(specs.len(), || None);
+    let label = |index: usize| Label { number: first + index, spec: Some(specs[index]) };
+    let scale = samples.scale();
+    let are = |kind: fn(&KernelSpec) -> bool| specs.iter().any(kind);
+    monitor.advance(1);
 
     // One kind after the other, so that no more than one n×n matrix is held beside the kernels.
-    if !specs.iter().all(is_gaussian) {
-        let gram = samples.gram()?;
+    let mut samples = samples;
+    if are(|spec| !matches!(spec, KernelSpec::Gaussian { .. })) {
+        let (mut gram, common) = samples.gram(monitor)?;
+        for (index, _) in specs.iter().enumerate().filter(|(_, s)| **s == KernelSpec::Linear) {
+            let values = entrywise(&gram, |g| g, monitor)?;
+            let common = common.as_ref().map(|common| memory::copied(common, WHAT)).transpose()?;
+            let kernel = Kernel::computed(label(index), values, common, n, monitor)?;
+            kernels[index] = Some(kernel.times(scale * scale));
+            monitor.advance(1);
+        }
+        if let Some(common) = common {
+            gram.values_mut().par_chunks_mut(n).zip(&common).for_each(|(column, own)| {
+                column.iter_mut().zip(&common).for_each(|(g, other)| *g += other + own);
+            });
+        }
         for (index, spec) in specs.iter().enumerate() {
-            let values = match *spec {
-                KernelSpec::Linear => inner_product_kernel(&gram, |g| g),
+            let KernelSpec::Polynomial { a, b } = *spec else { continue };
+            let values = match b {
                 // Without a call for every entry where that is easy.
-                KernelSpec::Polynomial { a, b: 2 } => {
-                    inner_product_kernel(&gram, |g| (a + g) * (a + g))
-                }
-                KernelSpec::Polynomial { a, b: 4 } => inner_product_kernel(&gram, |g| {
-                    let square = (a + g) * (a + g);
-                    square * square
-                }),
-                KernelSpec::Polynomial { a, b } => {
-                    inner_product_kernel(&gram, |g| (a + g).powi(b as i32))
-                }
-                KernelSpec::Gaussian { .. } => continue,
+                2 => entrywise(&gram, |g| (a + g) * (a + g), monitor),
+                4 => entrywise(
+                    &gram,
+                    |g| {
+                        let square = (a + g) * (a + g);
+                        square * square
+                    },
+                    monitor,
+                ),
+                b => entrywise(&gram, |g| (a + g).powi(b as i32), monitor),
             }?;
-            kernels[index] = Some(Kernel::computed(name(index), values, features.samples)?);
+            let kernel = Kernel::computed(label(index), values, None, n, monitor)?;
+            kernels[index] = Some(kernel.times(scale.powi(2 * b as i32)));
+            monitor.advance(1);
         }
     }
-    if specs.iter().any(is_gaussian) {
-        let distances = samples.into_squared_distances()?;
+    if are(|spec| matches!(spec, KernelSpec::Gaussian { .. })) {
+        let distances = samples.into_squared_distances(monitor)?;
         let largest = largest_of_lower(&distances);
         for (index, spec) in specs.iter().enumerate() {
             if let KernelSpec::Gaussian { t } = *spec {
-                let values = gaussian_kernel(&distances, largest, t)?;
-                kernels[index] = Some(Kernel::computed(name(index), values, features.samples)?);
+                let values = gaussian_kernel(&distances, largest, t, monitor)?;
+                kernels[index] = Some(Kernel::computed(label(index), values, None, n, monitor)?);
+                monitor.advance(1);
             }
         }
     }
-    Ok(kernels.into_iter().flatten().collect())
+    let mut all = memory::with_capacity(kernels.len(), WHAT)?;
+    all.extend(kernels.into_iter().flatten());
+    Ok(all)
 }
 
-fn inner_product_kernel(gram: &Matrix, f: impl Fn(f64) -> f64 + Sync) -> Result<Vec<f64>> {
+fn entrywise(
+    gram: &Matrix,
+    f: impl Fn(f64) -> f64 + Sync,
+    monitor: &Monitor<'_>,
+) -> Result<Vec<f64>> {
     let mut values = memory::filled(gram.values().len(), 0.0, "a kernel")?;
     let columns = gram.values().par_chunks(gram.rows());
-    values.par_chunks_mut(gram.rows()).zip(columns).for_each(|(out, gram)| {
+    values.par_chunks_mut(gram.rows()).zip(columns).try_for_each(|(out, gram)| {
         for (out, &gram) in out.iter_mut().zip(gram) {
             *out = f(gram);
         }
-    });
+        monitor.go_on()
+    })?;
     Ok(values)
 }
 
-fn gaussian_kernel(squared_distances: &Matrix, largest: f64, t: f64) -> Result<Vec<f64>> {
+fn gaussian_kernel(
+    squared_distances: &Matrix,
+    largest: f64,
+    t: f64,
+    monitor: &Monitor<'_>,
+) -> Result<Vec<f64>> {
     // Samples that are all the same have a kernel of ones, which is refused as constant.
     let unit = if largest > 0.0 { largest } else { 1.0 };
     let scale = (unit * t).max(f64::MIN_POSITIVE);
     let order = squared_distances.rows();
     let mut values = memory::filled(order * order, 0.0, "a kernel")?;
-    values.par_chunks_mut(order).enumerate().for_each(|(j, out)| {
+    values.par_chunks_mut(order).enumerate().try_for_each(|(j, out)| {
         vector::exp_of_negative(&squared_distances.col(j)[j..], scale, &mut out[j..]);
-    });
+        monitor.go_on()
+    })?;
     mirror(&mut values, order);
     Ok(values)
 }
@@ -107,8 +155,8 @@ mod tests {
     use super::*;
     use crate::error::Error;
     use crate::kernel::parse;
+    use crate::monitor;
     use crate::options::Normalize;
-    use crate::threads;
     use rand_xoshiro::Xoshiro256PlusPlus;
     use rand_xoshiro::rand_core::{RngCore, SeedableRng};
 
@@ -121,7 +169,7 @@ mod tests {
 
     fn build_list(features: Features<'_>, list: &str) -> Result<Vec<Kernel<'static>>> {
         let specs = parse(list)?;
-        threads::run(2, || build(features, &specs, 0)).unwrap()
+        monitor::idle(|monitor| build(features, "view 0", &specs, 0, monitor))
     }
 
     /// Sample after sample.
@@ -155,9 +203,10 @@ mod tests {
         let n = kernel.samples();
         let largest = expected.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
         for j in 0..n {
+            let column = kernel.column(j).unwrap();
             for i in 0..n {
-                let difference = (kernel.col(j)[i] - expected[i + j * n]).abs();
-                let name = kernel.name();
+                let difference = (column[i] - expected[i + j * n]).abs();
+                let name = kernel.label();
                 assert!(difference <= tolerance * largest, "{name} ({i}, {j}): {difference:e}");
             }
         }
@@ -196,13 +245,15 @@ mod tests {
     fn kernels_are_named_by_position_and_formula_in_the_order_of_the_list() {
         let values = flat(&random_rows(4, 2, 2));
         let specs = parse("linear; gaussian(t=0.1); polynomial").unwrap();
-        let kernels = threads::run(2, || build(row_major(&values, 4), &specs, 3)).unwrap().unwrap();
-        let names: Vec<_> = kernels.iter().map(Kernel::name).collect();
+        let build =
+            |monitor: &Monitor<'_>| build(row_major(&values, 4), "view 0", &specs, 3, monitor);
+        let kernels = monitor::idle(build).unwrap();
+        let names: Vec<_> = kernels.iter().map(|kernel| kernel.label().to_string()).collect();
         assert_eq!(
             names,
             ["kernel 3 (linear)", "kernel 4 (gaussian(t=0.1))", "kernel 5 (polynomial(a=1,b=2))"]
         );
-        assert!(kernels[1].col(2)[2] == 1.0);
+        assert!(kernels[1].column(2).unwrap()[2] == 1.0);
     }
 
     #[test]
@@ -221,8 +272,8 @@ mod tests {
         let kernels = build_list(row_major(&values, samples), &list).unwrap();
         let expected = naive(&rows, &list);
         for k in 0..samples / 3 {
-            assert_eq!(kernels[0].col(k)[samples - 1 - k], 1.0);
-            let near = kernels[0].col(k)[samples / 3 + k];
+            assert_eq!(kernels[0].column(k).unwrap()[samples - 1 - k], 1.0);
+            let near = kernels[0].column(k).unwrap()[samples / 3 + k];
             let expected = expected[0][k * samples + samples / 3 + k];
             assert!(
                 expected > 0.01 && expected < 0.9,
@@ -249,25 +300,29 @@ mod tests {
     #[test]
     fn one_sample_has_kernels() {
         let kernels = build_list(row_major(&[3.0, 4.0], 1), "paper").unwrap();
-        assert_eq!(kernels[0].col(0), [1.0]);
-        assert_eq!(kernels[7].col(0), [25.0]);
-        assert_eq!(kernels[10].col(0), [676.0]);
+        assert_eq!(kernels[0].column(0).unwrap(), [1.0]);
+        assert_eq!(kernels[7].column(0).unwrap(), [25.0]);
+        assert_eq!(kernels[10].column(0).unwrap(), [676.0]);
     }
 
     #[test]
     fn the_size_of_the_numbers_does_not_matter() {
         let rows = random_rows(30, 6, 4);
         let values = flat(&rows);
-        let largest = values.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
-        let divided: Vec<f64> = values.iter().map(|v| v / largest).collect();
-        let expected = build_list(row_major(&divided, 30), "paper").unwrap();
         for factor in [1e300, 1e-300, 1e-307] {
+            let largest = values.iter().fold(0.0_f64, |m, v| m.max((v * factor).abs()));
+            let power = largest.log2().floor().exp2();
+            let divided: Vec<f64> = values.iter().map(|v| v * factor / power).collect();
+            let expected = build_list(row_major(&divided, 30), "paper").unwrap();
             let scaled: Vec<f64> = values.iter().map(|v| v * factor).collect();
             let kernels = build_list(row_major(&scaled, 30), "paper").unwrap();
             for (kernel, expected) in kernels.iter().zip(&expected) {
-                let expected: Vec<f64> = (0..30).flat_map(|j| expected.col(j)).copied().collect();
+                let expected: Vec<f64> =
+                    (0..30).flat_map(|j| expected.column(j).unwrap()).collect();
                 assert_close(kernel, &expected, 1e-13);
                 assert!(kernel.scale(Normalize::Unit).is_finite());
+                let polynomial = matches!(kernel.label().spec, Some(KernelSpec::Polynomial { .. }));
+                assert_eq!(kernel.is_rescaled(), polynomial);
             }
         }
         // Within the range, kernels are those of the features as they are.
@@ -297,7 +352,7 @@ mod tests {
                 values[sample * features + feature] = bad;
                 values[69 * features + 44] = bad;
                 let error = build_list(row_major(&values, samples), "linear").unwrap_err();
-                let expected = format!("features entry ({sample}, {feature}) is {bad}");
+                let expected = format!("features of view 0 entry ({sample}, {feature}) is {bad}");
                 assert_eq!(error.to_string(), expected);
             }
         }
@@ -340,12 +395,15 @@ mod tests {
         for (samples, features) in [(120, 5), (400, 5), (400, 300)] {
             let values = flat(&random_rows(samples, features, 9));
             for kernel in build_list(row_major(&values, samples), "paper").unwrap() {
-                let entries: Vec<f64> = (0..samples).flat_map(|j| kernel.col(j)).copied().collect();
+                let entries: Vec<f64> =
+                    (0..samples).flat_map(|j| kernel.column(j).unwrap()).collect();
                 let rounded: Vec<f64> = entries.iter().map(|&v| f64::from(v as f32)).collect();
                 for values in [&entries, &rounded] {
-                    let name = kernel.name().to_owned();
-                    let copied = threads::run(2, || Kernel::copied(name, values, samples, samples));
-                    copied.unwrap().unwrap();
+                    let label = kernel.label();
+                    let copied = monitor::idle(|monitor| {
+                        Kernel::copied(label, values, samples, samples, monitor)
+                    });
+                    copied.unwrap();
                 }
             }
         }
@@ -357,10 +415,12 @@ mod tests {
         let values = flat(&random_rows(samples, 37, 7));
         let specs = parse("paper").unwrap();
         let bits = |threads: usize| -> Vec<u64> {
-            let kernels = threads::run(threads, || build(row_major(&values, samples), &specs, 0));
-            let kernels = kernels.unwrap().unwrap();
+            let kernels = monitor::idle_on(threads, |monitor| {
+                build(row_major(&values, samples), "view 0", &specs, 0, monitor)
+            });
+            let kernels = kernels.unwrap();
             let entry = |kernel: &Kernel<'_>| -> Vec<u64> {
-                let entries = (0..samples).flat_map(|j| kernel.col(j)).copied();
+                let entries = (0..samples).flat_map(|j| kernel.column(j).unwrap());
                 entries.chain([kernel.scale(Normalize::Unit)]).map(f64::to_bits).collect()
             };
             kernels.iter().flat_map(entry).collect()

@@ -1,6 +1,7 @@
 //! The kernel list: "paper", or kernels by name and parameters separated by semicolons.
 
-use crate::error::{Error, Result, excerpt, nearest, quoted};
+use crate::error::{Error, Hint, Result, Synonyms, excerpt, quoted, unknown};
+use crate::memory;
 use std::fmt;
 
 /// One kernel function.
@@ -39,6 +40,17 @@ const PAPER: [KernelSpec; 12] = [
 ];
 
 const NAMES: [&str; 4] = ["paper", "gaussian", "linear", "polynomial"];
+
+/// What kernels are called elsewhere.
+const SYNONYMS: Synonyms = &[
+    (&["rbf", "rbfdot", "gauss", "radial"], Hint::Called("gaussian")),
+    (&["vanilladot", "vanilla", "dot"], Hint::Called("linear")),
+    (&["polydot", "poly"], Hint::Called("polynomial")),
+    (
+        &["precomputed"],
+        Hint::Elsewhere("a kernel matrix is not given as features but added as a kernel"),
+    ),
+];
 
 const T: Parameter =
     Parameter { name: "t", default: 1.0, allowed: "a finite number above 0", holds: |t| t > 0.0 };
@@ -81,30 +93,26 @@ pub fn parse(list: &str) -> Result<Vec<KernelSpec>> {
             return Err(refused(list, allowed.to_owned()));
         }
         let (name, assignments) = split(element)?;
-        match name.to_ascii_lowercase().as_str() {
+        let known = NAMES.into_iter().find(|known| known.eq_ignore_ascii_case(name));
+        match known.unwrap_or_default() {
             "paper" => {
                 let [] = parameters(element, assignments, [])?;
-                specs.extend(PAPER);
+                memory::extend(&mut specs, &PAPER, "the kernel list")?;
             }
             "gaussian" => {
                 let [t] = parameters(element, assignments, [T])?;
-                specs.push(KernelSpec::Gaussian { t });
+                memory::push(&mut specs, KernelSpec::Gaussian { t }, "the kernel list")?;
             }
             "linear" => {
                 let [] = parameters(element, assignments, [])?;
-                specs.push(KernelSpec::Linear);
+                memory::push(&mut specs, KernelSpec::Linear, "the kernel list")?;
             }
             "polynomial" => {
                 let [a, b] = parameters(element, assignments, [A, B])?;
-                specs.push(KernelSpec::Polynomial { a, b: b as u32 });
+                let spec = KernelSpec::Polynomial { a, b: b as u32 };
+                memory::push(&mut specs, spec, "the kernel list")?;
             }
-            _ => {
-                return Err(Error::UnknownName {
-                    kind: "kernel",
-                    name: name.to_owned(),
-                    nearest: nearest(name, NAMES.into_iter()),
-                });
-            }
+            _ => return Err(unknown("kernel", name, NAMES.into_iter(), SYNONYMS)),
         }
     }
     Ok(specs)
@@ -258,9 +266,11 @@ mod tests {
     #[test]
     fn an_unknown_kernel_is_answered_with_the_nearest() {
         assert_eq!(
-            parse("linear; gausian(t=1)").unwrap_err(),
-            Error::UnknownName { kind: "kernel", name: "gausian".into(), nearest: "gaussian" }
+            message("linear; gausian(t=1)"),
+            "unknown kernel 'gausian': the nearest known one is 'gaussian'"
         );
+        assert_eq!(message("rbf(t=1)"), "unknown kernel 'rbf': here it is called 'gaussian'");
+        assert!(message("spline").ends_with("there are paper, gaussian, linear, polynomial"));
         assert_eq!(message("LINAER"), "unknown kernel 'LINAER': the nearest known one is 'linear'");
         message("(t=1)");
     }

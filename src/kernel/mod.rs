@@ -5,5 +5,5 @@ mod list;
 mod products;
 
 pub use build::Features;
-pub(crate) use build::build;
+pub(crate) use build::{build, memory_required};
 pub use list::{KernelSpec, parse};

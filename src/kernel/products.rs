@@ -7,12 +7,20 @@ use super::Features;
 use crate::error::{Error, Result};
 use crate::matrix::{Matrix, mirror};
 use crate::memory;
+use crate::monitor::Monitor;
+use crate::vector;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, Par};
 use rayon::prelude::*;
 
 /// Samples in one block of a product.
 const BLOCK: usize = 128;
+
+/// Features that are multiplied at a time: what stands between two questions whether to go on.
+const FEATURES: usize = 4096;
+
+/// Near samples whose distance is computed from differences between two such questions.
+const PAIRS: usize = 64;
 
 /// Rows and columns of the tiles in which memory is transposed.
 const TILE: usize = 32;
@@ -23,19 +31,28 @@ const NEAR: f64 = 1e-6;
 /// Samples as the columns of a matrix.
 pub(super) struct Samples {
     columns: Matrix,
+    /// What the features were divided by.
+    scale: f64,
 }
 
 impl Samples {
-    /// Copies and checks. Features whose largest is outside of 1e-30 to 1e30 are divided by it,
-    /// since their products could leave the range of numbers.
-    pub fn new(features: Features<'_>) -> Result<Self> {
+    /// Copies and checks; messages call the features those of `view`. Where the largest is outside
+    /// of 1e-30 to 1e30, products could leave the range of numbers: they are divided by the power
+    /// of two below it.
+    pub fn new(features: Features<'_>, view: &str, monitor: &Monitor<'_>) -> Result<Self> {
         features.check()?;
         let Features { values, samples, features: count, sample_stride, feature_stride } = features;
         let mut columns = Matrix::zeros(count, samples, "a copy of the features")?;
-        let copy = |(block, out): (usize, &mut [f64])| {
+        let blocks = samples.div_ceil(TILE);
+        // The largest of each block, or the first entry that is not finite.
+        let mut found = memory::filled(blocks, Ok(0.0), "a copy of the features")?;
+        let copy = |(block, (out, found)): (usize, (&mut [f64], &mut _))| {
             let first = block * TILE;
             let width = out.len() / count;
             for tile in (0..count).step_by(TILE) {
+                if tile % FEATURES == 0 {
+                    monitor.go_on()?;
+                }
                 for i in 0..width {
                     let start = (first + i) * sample_stride;
                     for j in tile..(tile + TILE).min(count) {
@@ -44,36 +61,67 @@ impl Samples {
                 }
             }
             let largest = out.iter().fold(0.0_f64, |largest, v| largest.max(v.abs()));
-            match out.iter().position(|v| !v.is_finite()) {
+            *found = match out.iter().position(|v| !v.is_finite()) {
                 Some(at) => Err((first + at / count, at % count, out[at])),
                 None => Ok(largest),
-            }
+            };
+            Ok(())
         };
-        let found: Vec<_> =
-            columns.values_mut().par_chunks_mut(count * TILE).enumerate().map(copy).collect();
+        let columns_and_found = columns.values_mut().par_chunks_mut(count * TILE).zip(&mut found);
+        columns_and_found.enumerate().try_for_each(copy)?;
         let mut largest = 0.0_f64;
         for block in found {
             let not_finite = |(row, col, value)| {
-                let what = "features".to_owned();
+                let what = format!("features of {view}");
                 Error::NotFinite { what, row, col, value }
             };
             largest = largest.max(block.map_err(not_finite)?);
         }
+        let mut scale = 1.0;
         if largest > 0.0 && !(1e-30..=1e30).contains(&largest) {
-            columns.values_mut().iter_mut().for_each(|v| *v /= largest);
+            // The exponent alone; the smallest numbers have none of their own.
+            scale = f64::from_bits(largest.to_bits() & 0x7ff << 52).max(f64::MIN_POSITIVE);
+            columns.values_mut().iter_mut().for_each(|v| *v /= scale);
         }
-        Ok(Self { columns })
+        Ok(Self { columns, scale })
+    }
+
+    /// What the features were divided by: 1 unless they are very large or small.
+    pub fn scale(&self) -> f64 {
+        self.scale
     }
 
     fn count(&self) -> usize {
         self.columns.cols()
     }
 
-    /// The Gram matrix, exactly symmetric: entry (i, j) is xᵢᵀxⱼ.
-    pub fn gram(&self) -> Result<Matrix> {
-        let mut gram = self.lower_products("the inner products of the features")?;
+    /// The Gram matrix, exactly symmetric: entry (i, j) is xᵢᵀxⱼ. Where the mean of the samples is
+    /// far from the origin, the inner products of the samples less their mean m, and what they lack:
+    /// (i, j) lacks aᵢ + aⱼ with aᵢ = mᵀ(xᵢ − m) + |m|²/2. The samples are then centred.
+    pub fn gram(&mut self, monitor: &Monitor<'_>) -> Result<(Matrix, Option<Vec<f64>>)> {
+        const WHAT: &str = "the inner products of the features";
+        /// Mean squared distance from the mean, relative to the mean's from the origin: below, the
+        /// origin is far; and further below, samples are the same but for rounding of their mean.
+        const FAR: f64 = 1.0 / 16.0;
+        const SAME: f64 = 1e-30;
+        let mut mean = self.mean(monitor)?;
+        let mean2 = vector::dot(&mean, &mean);
+        let mut common = None;
+        if self.lengths2(monitor)? - mean2 < FAR * mean2 {
+            self.centre(&mean);
+            if self.lengths2(monitor)? > SAME * mean2 {
+                let mut lacking = memory::filled(self.count(), 0.5 * mean2, WHAT)?;
+                let of = |i: usize| vector::dot(&mean, self.columns.col(i));
+                lacking.iter_mut().enumerate().for_each(|(i, lacking)| *lacking += of(i));
+                common = Some(lacking);
+            } else {
+                mean.iter_mut().for_each(|mean| *mean = -*mean);
+                self.centre(&mean);
+            }
+        }
+        let mut gram = self.lower_products(WHAT, monitor)?;
         mirror(gram.values_mut(), self.count());
-        Ok(gram)
+        Ok((gram, common))
     }
 
     /// Squared distances; those with i ≥ j are in the lower triangle, the rest is not for use.
@@ -82,59 +130,85 @@ impl Samples {
     /// 1e-16 of the squared norms, which centring makes as small as it can. What still comes
     /// out below 1e-6 of them is computed from differences, so that the relative error of a
     /// squared distance stays below about 1e-9 and equal samples are at distance 0 exactly.
-    pub fn into_squared_distances(mut self) -> Result<Matrix> {
-        self.centre()?;
+    pub fn into_squared_distances(mut self, monitor: &Monitor<'_>) -> Result<Matrix> {
+        let mean = self.mean(monitor)?;
+        self.centre(&mean);
         let count = self.count();
-        let mut distances = self.lower_products("the distances of the samples")?;
-        let norms: Vec<f64> = (0..count).map(|i| distances.get(i, i)).collect();
+        let mut distances = self.lower_products("the distances of the samples", monitor)?;
+        let mut norms = memory::with_capacity(count, "the distances of the samples")?;
+        norms.extend((0..count).map(|i| distances.get(i, i)));
         let columns = &self.columns;
-        distances.values_mut().par_chunks_mut(count).enumerate().for_each(|(j, column)| {
+        distances.values_mut().par_chunks_mut(count).enumerate().try_for_each(|(j, column)| {
+            let mut near = 0;
             for (i, entry) in column.iter_mut().enumerate().skip(j) {
                 let both = norms[i] + norms[j];
                 *entry = both - 2.0 * *entry;
                 if *entry <= NEAR * both {
                     *entry = squared_distance(columns.col(i), columns.col(j));
+                    near += 1;
+                    if near % PAIRS == 0 {
+                        monitor.go_on()?;
+                    }
                 }
             }
-        });
+            monitor.go_on()
+        })?;
         Ok(distances)
     }
 
-    /// Subtracts the mean sample.
-    fn centre(&mut self) -> Result<()> {
+    /// The mean squared length of the samples.
+    fn lengths2(&self, monitor: &Monitor<'_>) -> Result<f64> {
+        let mut sum = 0.0;
+        for i in 0..self.count() {
+            sum += vector::dot(self.columns.col(i), self.columns.col(i));
+            monitor.go_on()?;
+        }
+        Ok(sum / self.count() as f64)
+    }
+
+    fn mean(&self, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
         let mut mean = memory::filled(self.columns.rows(), 0.0, "means of the features")?;
         for i in 0..self.count() {
-            for (mean, value) in mean.iter_mut().zip(self.columns.col(i)) {
-                *mean += value;
-            }
+            vector::axpy(1.0, self.columns.col(i), &mut mean);
+            monitor.go_on()?;
         }
         let count = self.count() as f64;
         mean.iter_mut().for_each(|mean| *mean /= count);
+        Ok(mean)
+    }
+
+    /// Subtracts the mean sample.
+    fn centre(&mut self, mean: &[f64]) {
         self.columns.values_mut().par_chunks_mut(mean.len()).for_each(|sample| {
-            for (value, mean) in sample.iter_mut().zip(&mean) {
+            for (value, mean) in sample.iter_mut().zip(mean) {
                 *value -= mean;
             }
         });
-        Ok(())
     }
 
     /// XᵀX from the diagonal blocks downwards.
-    fn lower_products(&self, what: &'static str) -> Result<Matrix> {
-        let count = self.count();
+    fn lower_products(&self, what: &'static str, monitor: &Monitor<'_>) -> Result<Matrix> {
+        let (count, features) = (self.count(), self.columns.rows());
         let samples = self.columns.view();
         let mut products = Matrix::zeros(count, count, what)?;
-        products.values_mut().par_chunks_mut(count * BLOCK).enumerate().for_each(|(block, out)| {
+        let blocks = products.values_mut().par_chunks_mut(count * BLOCK).enumerate();
+        blocks.try_for_each(|(block, out)| {
             let (first, width) = (block * BLOCK, out.len() / count);
-            let out = MatMut::from_column_major_slice_mut(out, count, width);
-            matmul(
-                out.subrows_mut(first, count - first),
-                Accum::Replace,
-                samples.subcols(first, count - first).transpose(),
-                samples.subcols(first, width),
-                1.0,
-                Par::Seq,
-            );
-        });
+            let mut out = MatMut::from_column_major_slice_mut(out, count, width);
+            for from in (0..features).step_by(FEATURES) {
+                monitor.go_on()?;
+                let part = samples.subrows(from, FEATURES.min(features - from));
+                matmul(
+                    out.as_mut().subrows_mut(first, count - first),
+                    if from == 0 { Accum::Replace } else { Accum::Add },
+                    part.subcols(first, count - first).transpose(),
+                    part.subcols(first, width),
+                    1.0,
+                    Par::Seq,
+                );
+            }
+            Ok(())
+        })?;
         Ok(products)
     }
 }

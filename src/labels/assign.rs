@@ -1,6 +1,8 @@
 //! From scores to labels: every sample takes its best cluster, and no cluster stays empty.
 
+use crate::error::Result;
 use crate::matrix::Matrix;
+use crate::memory;
 
 /// Gives each sample the column of its largest score, the first on ties.
 pub(crate) fn best_columns(scores: &Matrix, labels: &mut [usize]) {
@@ -28,8 +30,8 @@ pub(crate) fn fill_empty(
     labels: &mut [usize],
     clusters: usize,
     cost: impl Fn(usize, usize, usize) -> f64,
-) {
-    let mut sizes = vec![0usize; clusters];
+) -> Result<()> {
+    let mut sizes = memory::filled(clusters, 0usize, "labels")?;
     labels.iter().for_each(|&label| sizes[label] += 1);
     for empty in 0..clusters {
         if sizes[empty] > 0 {
@@ -49,6 +51,7 @@ pub(crate) fn fill_empty(
         sizes[empty] = 1;
         labels[sample] = empty;
     }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -77,7 +80,7 @@ mod tests {
         // Sample 0 would be cheapest, but is alone in its cluster.
         let costs = [0.0, 3.0, 1.0, 1.0, 2.0];
         let mut labels = [0, 2, 2, 2, 2];
-        fill_empty(&mut labels, 4, |sample, _, _| costs[sample]);
+        fill_empty(&mut labels, 4, |sample, _, _| costs[sample]).unwrap();
         assert_eq!(labels, [0, 2, 1, 3, 2]);
     }
 }

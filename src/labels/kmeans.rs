@@ -4,12 +4,11 @@
 //! does not depend on how restarts are spread over threads.
 
 use super::assign::{best_columns, fill_empty};
-use super::spread;
+use super::{multiply, spread};
 use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::memory;
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Par};
+use faer::Accum;
 use rayon::prelude::*;
 
 const MAX_SWEEPS: usize = 300;
@@ -118,42 +117,51 @@ impl Points {
         let mut scores = Matrix::zeros(samples, centres.rows(), "k-means")?;
         let mut labels = memory::filled(samples, 0, "k-means")?;
         let mut next = memory::filled(samples, 0, "k-means")?;
-        self.assign(&centres, &mut scores, &mut labels);
+        self.assign(&centres, &mut scores, &mut labels, stop)?;
         for _ in 0..MAX_SWEEPS {
             if stop() {
                 break;
             }
-            self.means(&labels, &mut centres);
-            self.assign(&centres, &mut scores, &mut next);
+            self.means(&labels, &mut centres)?;
+            if !self.assign(&centres, &mut scores, &mut next, stop)? {
+                break;
+            }
             std::mem::swap(&mut labels, &mut next);
             if labels == next {
                 break;
             }
         }
-        self.means(&labels, &mut centres);
+        self.means(&labels, &mut centres)?;
         let objective = self.objective(&labels, &centres);
         Ok(Clustering { labels, objective })
     }
 
     /// Gives each point the nearest centre; an empty cluster takes the point farthest from its
     /// centre.
-    fn assign(&self, centres: &Matrix, scores: &mut Matrix, labels: &mut [usize]) {
+    fn assign(
+        &self,
+        centres: &Matrix,
+        scores: &mut Matrix,
+        labels: &mut [usize],
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<bool> {
         let clusters = centres.rows();
         // The largest xᵀμ − |μ|²/2 belongs to the smallest |x − μ|².
         for k in 0..clusters {
             let norm: f64 = (0..centres.cols()).map(|j| centres.get(k, j).powi(2)).sum();
             scores.col_mut(k).fill(-0.5 * norm);
         }
-        let (points, centres) = (self.values.view(), centres.view().transpose());
-        matmul(scores.view_mut(), Accum::Add, points, centres, 1.0, Par::Seq);
+        let turn = centres.view().transpose();
+        let complete = multiply(&self.values, turn, Accum::Add, scores, stop);
         best_columns(scores, labels);
         fill_empty(labels, clusters, |point, from, _| {
             2.0 * scores.get(point, from) - self.norms[point]
-        });
+        })?;
+        Ok(complete)
     }
 
-    fn means(&self, labels: &[usize], means: &mut Matrix) {
-        let mut sizes = vec![0.0; means.rows()];
+    fn means(&self, labels: &[usize], means: &mut Matrix) -> Result<()> {
+        let mut sizes = memory::filled(means.rows(), 0.0, "k-means")?;
         labels.iter().for_each(|&label| sizes[label] += 1.0);
         for j in 0..self.values.cols() {
             let mean = means.col_mut(j);
@@ -161,6 +169,7 @@ impl Points {
             labels.iter().zip(self.values.col(j)).for_each(|(&label, v)| mean[label] += v);
             mean.iter_mut().zip(&sizes).for_each(|(sum, size)| *sum /= size);
         }
+        Ok(())
     }
 
     fn objective(&self, labels: &[usize], means: &Matrix) -> f64 {

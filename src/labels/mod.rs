@@ -15,11 +15,14 @@ use crate::matrix::Matrix;
 use crate::memory;
 use crate::options::Labels;
 use crate::problem::Problem;
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatRef, Par};
 use std::collections::HashMap;
+use std::time::{Duration, Instant};
 
 /// Reads `clusters` clusters from the rows of an n×c embedding.
 ///
-/// When `stop` turns true, k-means and rotation give the best labels they have by then.
+/// When `stop` turns true, they give the best labels they have by then.
 pub(crate) fn read(
     embedding: &Matrix,
     clusters: usize,
@@ -49,32 +52,99 @@ pub(crate) fn read(
                 kmeans::cluster(embedding, clusters, restarts, seed, stop)?.labels
             }
             Labels::Rotation => rotation::cluster(embedding, stop)?,
-            Labels::Qr => qr::cluster(embedding)?,
+            Labels::Qr => qr::cluster(embedding, stop)?,
         }
     };
     let mut labels = memory::with_capacity(samples, "labels")?;
     labels.extend(found.into_iter().map(|label| label as i32));
-    canonical(&mut labels);
+    canonical(&mut labels)?;
     Ok(labels)
 }
 
-/// Reads the labels of an embedding the way the options ask for.
+/// Most clusters that `rotation` and `qr` read: they decompose a matrix of that order in one piece
+/// that cannot be interrupted.
+pub(crate) const MOST_ROTATED: usize = 1024;
+
+/// How long labels may take to read after a fit was asked to stop: for most that is long enough to
+/// be read at all.
+const GRACE: Duration = Duration::from_millis(200);
+
+/// Labels by the options of a problem. A fit that was stopped before gets those of one start.
 pub(crate) fn of_embedding(embedding: &Matrix, problem: Problem<'_, '_>) -> Result<Vec<i32>> {
     let Problem { clusters, options, monitor, .. } = problem;
-    // A fit that was stopped still owes the labels of its iterate: one start has to do.
-    let stopped = monitor.stop().is_some();
-    let restarts = if stopped { 1 } else { options.restarts };
-    let stop = || !stopped && monitor.stop().is_some();
+    let started = Instant::now();
+    let restarts = if monitor.stop().is_some() { 1 } else { options.restarts };
+    let stop = || monitor.stop().is_some() && started.elapsed() > GRACE;
     read(embedding, clusters, options.labels, restarts, options.seed, &stop)
 }
 
-/// Renumbers labels from 0 by first occurrence; any values may come in.
-pub fn canonical(labels: &mut [i32]) {
-    let mut numbers = HashMap::new();
-    for label in labels {
-        let next = numbers.len() as i32;
-        *label = *numbers.entry(*label).or_insert(next);
+/// Numbers labels by first occurrence, from 0; any values may come in.
+pub fn canonical(labels: &mut [i32]) -> Result<()> {
+    let (numbers, _) = numbered(labels, &|| Ok(()))?;
+    labels.iter_mut().zip(numbers).for_each(|(label, number)| *label = number as i32);
+    Ok(())
+}
+
+/// The number of each label, by first occurrence from 0, and how often each occurs; fails when `ask`
+/// does.
+pub(crate) fn numbered(
+    labels: &[i32],
+    ask: &dyn Fn() -> Result<()>,
+) -> Result<(Vec<u32>, Vec<usize>)> {
+    const WHAT: &str = "labels";
+    const NONE: u32 = u32::MAX;
+    /// Labels between two questions.
+    const LOT: usize = 1 << 16;
+    let least = labels.iter().copied().min().unwrap_or(0);
+    let range = labels.iter().copied().max().unwrap_or(0).abs_diff(least) as usize;
+    let mut numbers = memory::with_capacity(labels.len(), WHAT)?;
+    let mut sizes = Vec::new();
+    // A table where labels lie close together, as most do.
+    let close = range / 4 <= labels.len();
+    let mut table = memory::filled(if close { range + 1 } else { 0 }, NONE, WHAT)?;
+    let mut map = HashMap::new();
+    for lot in labels.chunks(LOT) {
+        ask()?;
+        for &label in lot {
+            let number = match close {
+                true => &mut table[label.abs_diff(least) as usize],
+                false => {
+                    memory::reserve_map(&mut map, WHAT)?;
+                    map.entry(label).or_insert(NONE)
+                }
+            };
+            if *number == NONE {
+                *number = sizes.len() as u32;
+                memory::push(&mut sizes, 0, WHAT)?;
+            }
+            sizes[*number as usize] += 1;
+            numbers.push(*number);
+        }
     }
+    Ok((numbers, sizes))
+}
+
+/// Scores of all rows: rows · turn, some rows at a time where that takes long. False, and some rows
+/// left as they were, if `stop` says so.
+pub(super) fn multiply(
+    rows: &Matrix,
+    turn: MatRef<'_, f64>,
+    accum: Accum,
+    scores: &mut Matrix,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> bool {
+    /// Multiplications between two questions.
+    const WORK: usize = 1 << 29;
+    let lot = (WORK / (rows.cols() * turn.ncols()).max(1)).max(8);
+    for from in (0..rows.rows()).step_by(lot) {
+        if from > 0 && stop() {
+            return false;
+        }
+        let count = lot.min(rows.rows() - from);
+        let out = scores.view_mut().subrows_mut(from, count);
+        matmul(out, accum, rows.view().subrows(from, count), turn, 1.0, Par::Seq);
+    }
+    true
 }
 
 #[cfg(test)]
@@ -140,7 +210,7 @@ mod tests {
             (0..clusters).flat_map(|k| std::iter::repeat_n(k as i32, k + 3)).collect();
         let mut truth: Vec<i32> =
             shuffled(sorted.len(), seed).into_iter().map(|i| sorted[i]).collect();
-        canonical(&mut truth);
+        canonical(&mut truth).unwrap();
         truth
     }
 
@@ -164,9 +234,9 @@ mod tests {
     #[test]
     fn clusters_are_numbered_by_first_occurrence() {
         let mut labels = [7, -3, 7, i32::MAX, -3, i32::MIN];
-        canonical(&mut labels);
+        canonical(&mut labels).unwrap();
         assert_eq!(labels, [0, 1, 0, 2, 1, 3]);
-        canonical(&mut []);
+        canonical(&mut []).unwrap();
     }
 
     #[test]
@@ -243,7 +313,7 @@ mod tests {
                 for how in [Labels::Rotation, Labels::Qr] {
                     let labels = read_on(1, embedding, 5, how);
                     let mut expected: Vec<i32> = order.iter().map(|&i| labels[i]).collect();
-                    canonical(&mut expected);
+                    canonical(&mut expected).unwrap();
                     assert_eq!(read_on(1, &reordered, 5, how), expected, "{how:?} {seed}");
                 }
             }

@@ -5,6 +5,7 @@
 //! entry, in absolute value, names its cluster.
 
 use super::assign::{best_columns, fill_empty};
+use super::multiply;
 use super::polar::polar;
 use crate::error::Result;
 use crate::matrix::Matrix;
@@ -14,23 +15,26 @@ use faer::{Accum, Par};
 
 /// One label for each row of the n×c embedding. An empty cluster takes the sample that comes
 /// closest to it.
-pub(super) fn cluster(embedding: &Matrix) -> Result<Vec<usize>> {
+pub(super) fn cluster(embedding: &Matrix, stop: &(dyn Fn() -> bool + Sync)) -> Result<Vec<usize>> {
     let (samples, clusters) = (embedding.rows(), embedding.cols());
-    let turn = representative_rotation(embedding)?;
+    let turn = representative_rotation(embedding, stop)?;
     let mut scores = Matrix::zeros(samples, clusters, "labels")?;
-    matmul(scores.view_mut(), Accum::Replace, embedding.view(), turn.view(), 1.0, Par::Seq);
+    multiply(embedding, turn.view(), Accum::Replace, &mut scores, stop);
     scores.values_mut().iter_mut().for_each(|score| *score = score.abs());
     let mut labels = memory::filled(samples, 0, "labels")?;
     best_columns(&scores, &mut labels);
-    fill_empty(&mut labels, clusters, |i, from, to| scores.get(i, from) - scores.get(i, to));
+    fill_empty(&mut labels, clusters, |i, from, to| scores.get(i, from) - scores.get(i, to))?;
     Ok(labels)
 }
 
 /// The rotation that brings the pivot rows closest to the axes.
-pub(super) fn representative_rotation(rows: &Matrix) -> Result<Matrix> {
+pub(super) fn representative_rotation(
+    rows: &Matrix,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<Matrix> {
     let clusters = rows.cols();
     let mut representatives = Matrix::zeros(clusters, clusters, "labels")?;
-    for (k, pivot) in pivots(rows)?.into_iter().enumerate() {
+    for (k, pivot) in pivots(rows, stop)?.into_iter().enumerate() {
         for (j, value) in representatives.col_mut(k).iter_mut().enumerate() {
             *value = rows.get(pivot, j);
         }
@@ -47,7 +51,7 @@ pub(super) fn representative_rotation(rows: &Matrix) -> Result<Matrix> {
 ///
 /// Pivoted Gram–Schmidt by whole columns: only the pivots are wanted, not Q or R, and each
 /// row meets the same operations wherever it stands.
-fn pivots(rows: &Matrix) -> Result<Vec<usize>> {
+fn pivots(rows: &Matrix, stop: &(dyn Fn() -> bool + Sync)) -> Result<Vec<usize>> {
     let (samples, clusters) = (rows.rows(), rows.cols());
     let mut rest = Matrix::zeros(samples, clusters, "labels")?;
     let mut support = memory::filled(samples, 0.0, "labels")?;
@@ -62,8 +66,15 @@ fn pivots(rows: &Matrix) -> Result<Vec<usize>> {
     let mut lengths = memory::filled(samples, 0.0, "labels")?;
     let mut along = memory::filled(samples, 0.0, "labels")?;
     let mut chosen = memory::filled(samples, false, "labels")?;
-    let mut pivots = Vec::with_capacity(clusters);
+    let mut pivots = memory::with_capacity(clusters, "labels")?;
+    let mut axis = memory::filled(clusters, 0.0, "labels")?;
     for _ in 0..clusters {
+        if stop() {
+            // Any others, as long as they are different.
+            let open = (0..samples).filter(|&i| !chosen[i]);
+            pivots.extend(open.take(clusters - pivots.len()));
+            break;
+        }
         lengths.fill(0.0);
         for j in 0..clusters {
             lengths.iter_mut().zip(rest.col(j)).for_each(|(sum, v)| *sum += v * v);
@@ -80,7 +91,7 @@ fn pivots(rows: &Matrix) -> Result<Vec<usize>> {
             continue;
         }
         let length = lengths[pivot].sqrt();
-        let axis: Vec<f64> = (0..clusters).map(|j| rest.get(pivot, j) / length).collect();
+        axis.iter_mut().enumerate().for_each(|(j, axis)| *axis = rest.get(pivot, j) / length);
         along.fill(0.0);
         for (j, &axis) in axis.iter().enumerate() {
             along.iter_mut().zip(rest.col(j)).for_each(|(sum, v)| *sum += v * axis);
@@ -105,13 +116,14 @@ mod tests {
         }
         let reference = rows.view().transpose().to_owned().col_piv_qr();
         let (order, _) = reference.P().arrays();
-        assert_eq!(pivots(&rows).unwrap(), order[..c]);
+        assert_eq!(pivots(&rows, &|| false).unwrap(), order[..c]);
     }
 
     #[test]
     fn rows_of_fewer_directions_than_clusters_still_give_different_pivots() {
         let mut rows = Matrix::zeros(5, 3, "test").unwrap();
         rows.col_mut(0).copy_from_slice(&[1.0, 2.0, 3.0, 2.0, 1.0]);
-        assert_eq!(pivots(&rows).unwrap(), [2, 1, 3]);
+        assert_eq!(pivots(&rows, &|| false).unwrap(), [2, 1, 3]);
+        assert_eq!(pivots(&rows, &|| true).unwrap(), [0, 1, 2]);
     }
 }

@@ -5,13 +5,13 @@
 //! R is the polar factor of XᵀY. Alternating the two never lowers the objective.
 
 use super::assign::{best_columns, fill_empty};
+use super::multiply;
 use super::polar::polar;
 use super::qr::representative_rotation;
 use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::memory;
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Par};
+use faer::Accum;
 
 const MAX_ROUNDS: usize = 100;
 
@@ -22,13 +22,13 @@ pub(super) fn cluster(embedding: &Matrix, stop: &(dyn Fn() -> bool + Sync)) -> R
     let rows = unit_rows(embedding)?;
     // Started from the rows most orthogonal to each other, as Yu and Shi do, but chosen by
     // pivoting instead of from a random first one.
-    let mut rotation = representative_rotation(&rows)?;
+    let mut rotation = representative_rotation(&rows, stop)?;
     let mut scores = Matrix::zeros(samples, clusters, "labels")?;
     let mut sums = Matrix::zeros(clusters, clusters, "labels")?;
     let mut labels = memory::filled(samples, 0, "labels")?;
     let mut reached = f64::NEG_INFINITY;
     for _ in 0..MAX_ROUNDS {
-        matmul(scores.view_mut(), Accum::Replace, rows.view(), rotation.view(), 1.0, Par::Seq);
+        multiply(&rows, rotation.view(), Accum::Replace, &mut scores, stop);
         best_columns(&scores, &mut labels);
         if stop() {
             break;
@@ -45,7 +45,7 @@ pub(super) fn cluster(embedding: &Matrix, stop: &(dyn Fn() -> bool + Sync)) -> R
         }
         (rotation, reached) = (better, objective);
     }
-    fill_empty(&mut labels, clusters, |i, from, to| scores.get(i, from) - scores.get(i, to));
+    fill_empty(&mut labels, clusters, |i, from, to| scores.get(i, from) - scores.get(i, to))?;
     Ok(labels)
 }
 

@@ -3,8 +3,10 @@
 //! Work is divided into tiles of a fixed size and their findings are merged in a fixed order, so
 //! that the verdict and every bit of it are the same for any number of threads.
 
+use super::kernel::Label;
 use crate::error::{Error, Result};
-use rayon::prelude::*;
+use crate::memory;
+use crate::monitor::Monitor;
 use std::ops::Range;
 
 /// Rows and columns of a tile. Two tiles, one of them transposed, fit the first-level cache.
@@ -23,7 +25,7 @@ pub(super) struct Square<'v> {
 
 impl<'v> Square<'v> {
     /// A view whose every entry lies inside of `values`; `name` is for the message otherwise.
-    pub fn new(name: &str, values: &'v [f64], order: usize, leading_dim: usize) -> Result<Self> {
+    pub fn new(name: Label, values: &'v [f64], order: usize, leading_dim: usize) -> Result<Self> {
         let refuse = |what: &str, given, expected| {
             Err(Error::Dimension { what: format!("{what} of {name}"), given, expected })
         };
@@ -58,10 +60,17 @@ impl<'v> Square<'v> {
         &self.values[j * self.leading_dim..][..self.order]
     }
 
-    /// The ranges of at most [`TILE`] indices that the rows and columns are divided into.
-    fn tiles(&self) -> impl IndexedParallelIterator<Item = Range<usize>> + use<> {
-        let order = self.order;
-        (0..order.div_ceil(TILE)).into_par_iter().map(move |tile| tile_range(tile, order))
+    /// What `find` finds in the columns of each tile, tile by tile.
+    fn in_tiles<T: Send>(
+        &self,
+        monitor: &Monitor<'_>,
+        find: impl Fn(Range<usize>) -> T + Sync,
+    ) -> Result<Vec<Option<T>>> {
+        let of_tile = |tile| {
+            monitor.go_on()?;
+            Ok(find(tile_range(tile, self.order)))
+        };
+        memory::par_map(self.order.div_ceil(TILE), "the check of a kernel", of_tile)
     }
 
     /// Writes the entries (cols, rows) to `tile` so that column c of the result is row c of K.
@@ -100,7 +109,7 @@ fn tile_range(tile: usize, order: usize) -> Range<usize> {
 
 /// The largest absolute entry of a finite matrix; else the first entry, column after column,
 /// that is not finite.
-pub(super) fn largest(name: &str, kernel: Square<'_>) -> Result<f64> {
+pub(super) fn largest(name: Label, kernel: Square<'_>, monitor: &Monitor<'_>) -> Result<f64> {
     let of_columns = |cols: Range<usize>| {
         let mut largest = 0.0_f64;
         for col in cols {
@@ -112,15 +121,14 @@ pub(super) fn largest(name: &str, kernel: Square<'_>) -> Result<f64> {
         }
         Ok(largest)
     };
-    let found: Vec<_> = kernel.tiles().map(of_columns).collect();
     let mut largest = 0.0_f64;
-    for found in found {
+    for found in kernel.in_tiles(monitor, of_columns)?.into_iter().flatten() {
         match found {
             Ok(magnitude) => largest = largest.max(magnitude),
             Err(col) => {
                 let entry = kernel.col(col).iter().enumerate().find(|(_, v)| !v.is_finite());
                 let (row, &value) = entry.expect("the column has an entry that is not finite");
-                return Err(Error::NotFinite { what: name.to_owned(), row, col, value });
+                return Err(Error::NotFinite { what: name.to_string(), row, col, value });
             }
         }
     }
@@ -163,9 +171,15 @@ pub(super) struct Pairs {
 }
 
 /// Compares all pairs of entries and of samples of a finite kernel whose largest is `largest`.
-pub(super) fn pairs(name: &str, kernel: Square<'_>, largest: f64) -> Result<Pairs> {
+pub(super) fn pairs(
+    name: Label,
+    kernel: Square<'_>,
+    largest: f64,
+    monitor: &Monitor<'_>,
+) -> Result<Pairs> {
     let unit = 1.0 / largest;
-    let diagonal: Vec<f64> = (0..kernel.order).map(|i| kernel.col(i)[i] * unit).collect();
+    let mut diagonal = memory::with_capacity(kernel.order, "the check of a kernel")?;
+    diagonal.extend((0..kernel.order).map(|i| kernel.col(i)[i] * unit));
     let of_columns = |cols: Range<usize>| {
         let mut findings = Findings::new();
         let mut upper = [[0.0; TILE]; TILE];
@@ -185,12 +199,11 @@ pub(super) fn pairs(name: &str, kernel: Square<'_>, largest: f64) -> Result<Pair
         }
         findings
     };
-    let found: Vec<_> = kernel.tiles().map(of_columns).collect();
-
+    let found = kernel.in_tiles(monitor, of_columns)?;
     let mut worst = (0.0, 0);
     let mut deviation = 0.0;
     let mut smallest_minor = diagonal.iter().copied().fold(f64::INFINITY, f64::min);
-    for (tile, block) in found.iter().enumerate() {
+    for (tile, block) in found.iter().flatten().enumerate() {
         if block.asymmetry() > worst.0 {
             worst = (block.asymmetry(), tile);
         }
@@ -209,14 +222,14 @@ pub(super) fn pairs(name: &str, kernel: Square<'_>, largest: f64) -> Result<Pair
 }
 
 /// The message about the entries of column block `tile` that differ by `difference`.
-fn asymmetric(name: &str, kernel: Square<'_>, difference: f64, tile: usize) -> Error {
+fn asymmetric(name: Label, kernel: Square<'_>, difference: f64, tile: usize) -> Error {
     let cols = tile_range(tile, kernel.order);
     let mut entries = cols.flat_map(|col| (col + 1..kernel.order).map(move |row| (row, col)));
     let (row, col) = entries
         .find(|&(row, col)| (kernel.col(col)[row] - kernel.col(row)[col]).abs() == difference)
         .expect("the difference was found in this block");
     let (lower, upper) = (kernel.col(col)[row], kernel.col(row)[col]);
-    Error::Asymmetric { what: name.to_owned(), row, col, lower, upper }
+    Error::Asymmetric { what: name.to_string(), row, col, lower, upper }
 }
 
 const LANES: usize = 4;

@@ -1,9 +1,9 @@
-//! A square sparse matrix, its lines (columns or rows) one after the other.
+//! A sparse matrix, its lines (columns or rows) one after the other.
 
 use crate::error::Result;
 use crate::memory;
 
-/// A square sparse matrix by columns or by rows.
+/// A sparse matrix by columns or by rows.
 #[derive(Debug)]
 pub(crate) struct Compressed {
     starts: Vec<usize>,
@@ -30,17 +30,16 @@ impl Compressed {
     /// The same matrix with columns and rows exchanged; positions rise in each line.
     pub(crate) fn transpose(&self) -> Result<Self> {
         let line = |k: usize| self.line(k).iter().map(|&(i, value)| (i as usize, value));
-        Self::transposed(self.lines(), line)
+        Self::transposed(self.lines(), self.lines(), line)
     }
 
-    /// The matrix whose lines, with columns and rows exchanged, are these as (position, value).
-    pub(crate) fn transposed<I>(lines: usize, line: impl Fn(usize) -> I) -> Result<Self>
+    /// The matrix of `n` lines which, with columns and rows exchanged, are these as (position, value).
+    pub(crate) fn transposed<I>(lines: usize, n: usize, line: impl Fn(usize) -> I) -> Result<Self>
     where
         I: Iterator<Item = (usize, f64)>,
     {
-        let n = lines;
         let mut starts = memory::filled(n + 1, 0, "transposed sparse matrix")?;
-        for k in 0..n {
+        for k in 0..lines {
             line(k).for_each(|(position, _)| starts[position + 1] += 1);
         }
         for k in 0..n {
@@ -49,7 +48,7 @@ impl Compressed {
         let mut next = memory::with_capacity(n, "transposed sparse matrix")?;
         next.extend_from_slice(&starts[..n]);
         let mut entries = memory::filled(starts[n], (0, 0.0), "transposed sparse matrix")?;
-        for k in 0..n {
+        for k in 0..lines {
             for (position, value) in line(k) {
                 entries[next[position]] = (k as u32, value);
                 next[position] += 1;

@@ -5,8 +5,10 @@
 //! eigenvalue. A large kernel whose negative part is small may pass.
 
 use super::check::{Square, TILE};
+use super::kernel::Label;
 use crate::error::{Error, Result};
 use crate::memory;
+use crate::monitor::Monitor;
 use faer::diag::DiagMut;
 use faer::dyn_stack::MemStack;
 use faer::linalg::evd::{self, ComputeEigenvectors};
@@ -25,23 +27,31 @@ const DENSE: usize = 128;
 /// Lanczos steps for the others.
 const STEPS: usize = 16;
 
+const WHAT: &str = "the check of a kernel";
+
 /// Refuses a clearly indefinite kernel. It is finite, its largest entry is `largest`, and
 /// `smallest_minor` (in units of it) is at or above its smallest eigenvalue.
 pub(super) fn check(
-    name: &str,
+    name: Label,
     kernel: Square<'_>,
     largest: f64,
     smallest_minor: f64,
+    monitor: &Monitor<'_>,
 ) -> Result<()> {
     let scaled = Scaled { kernel, unit: 1.0 / largest };
-    let (low, high) =
-        if kernel.order() <= DENSE { scaled.extremes()? } else { scaled.extreme_ritz_values()? };
+    let dense = if kernel.order() <= DENSE { scaled.extremes()? } else { None };
+    let found = match dense {
+        Some(found) => Some(found),
+        None => scaled.extreme_ritz_values(monitor)?,
+    };
+    // faer's decomposition fails on a few good matrices: their minors have to do.
+    let (low, high) = found.unwrap_or((smallest_minor, 1.0));
     let smallest = low.min(smallest_minor);
     // Of a semi-definite kernel the largest entry is on the diagonal, hence not above the
     // largest eigenvalue.
     if smallest < -ROUNDING * high.max(1.0) {
         let eigenvalue = (smallest * largest).max(f64::MIN);
-        return Err(Error::NotPsd { what: name.to_owned(), eigenvalue });
+        return Err(Error::NotPsd { what: name.to_string(), eigenvalue });
     }
     Ok(())
 }
@@ -54,10 +64,10 @@ struct Scaled<'v> {
 }
 
 impl Scaled<'_> {
-    /// The smallest and the largest eigenvalue.
-    fn extremes(&self) -> Result<(f64, f64)> {
+    /// The smallest and the largest eigenvalue; none if the decomposition fails.
+    fn extremes(&self) -> Result<Option<(f64, f64)>> {
         let order = self.kernel.order();
-        let mut dense = vec![0.0; order * order];
+        let mut dense = memory::filled(order * order, 0.0, WHAT)?;
         for j in 0..order {
             for i in 0..order {
                 let (here, there) = (self.kernel.col(j)[i], self.kernel.col(i)[j]);
@@ -65,19 +75,21 @@ impl Scaled<'_> {
             }
         }
         let eigenvalues = eigenvalues(&dense, order, None)?;
-        Ok((eigenvalues[0], eigenvalues[order - 1]))
+        Ok(eigenvalues.map(|values| (values[0], values[order - 1])))
     }
 
     /// An upper bound of the smallest eigenvalue and a lower bound of the largest one, by
-    /// Lanczos' method with full re-orthogonalisation.
-    fn extreme_ritz_values(&self) -> Result<(f64, f64)> {
+    /// Lanczos' method with full re-orthogonalisation; none if the decomposition fails.
+    fn extreme_ritz_values(&self, monitor: &Monitor<'_>) -> Result<Option<(f64, f64)>> {
         let order = self.kernel.order();
-        let mut basis = vec![start_vector(order)];
-        let mut projected = vec![0.0; STEPS * STEPS];
-        let mut image = vec![0.0; order];
+        let mut basis = memory::with_capacity(STEPS, WHAT)?;
+        basis.push(start_vector(order)?);
+        let mut projected = [0.0; STEPS * STEPS];
+        let mut image = memory::filled(order, 0.0, WHAT)?;
+        // Ends: the basis grows each time, up to STEPS.
         loop {
             let last = basis.len() - 1;
-            self.multiply(&basis[last], &mut image);
+            self.multiply(&basis[last], &mut image, monitor)?;
             for pass in 0..2 {
                 for (k, direction) in basis.iter().enumerate() {
                     let along = dot(direction, &image);
@@ -94,43 +106,50 @@ impl Scaled<'_> {
             }
             projected[last * STEPS + last + 1] = norm;
             projected[(last + 1) * STEPS + last] = norm;
-            basis.push(image.iter().map(|v| v / norm).collect());
+            let mut next = memory::with_capacity(order, WHAT)?;
+            next.extend(image.iter().map(|v| v / norm));
+            basis.push(next);
         }
 
         let steps = basis.len();
-        let projected: Vec<f64> =
-            projected.chunks(STEPS).take(steps).flat_map(|col| &col[..steps]).copied().collect();
-        let mut vectors = vec![0.0; steps * steps];
-        let values = eigenvalues(&projected, steps, Some(&mut vectors))?;
+        let mut inside = memory::with_capacity(steps * steps, WHAT)?;
+        projected.chunks(STEPS).take(steps).for_each(|col| inside.extend_from_slice(&col[..steps]));
+        let mut vectors = memory::filled(steps * steps, 0.0, WHAT)?;
+        let Some(values) = eigenvalues(&inside, steps, Some(&mut vectors))? else {
+            return Ok(None);
+        };
 
         // The quotient of the computed vector is a bound whatever rounding did to the method.
-        let mut ritz = vec![0.0; order];
+        let mut ritz = memory::filled(order, 0.0, WHAT)?;
         for (direction, &coefficient) in basis.iter().zip(&vectors) {
             add_multiple(&mut ritz, coefficient, direction);
         }
-        self.multiply(&ritz, &mut image);
+        self.multiply(&ritz, &mut image, monitor)?;
         let quotient = dot(&ritz, &image) / dot(&ritz, &ritz);
-        Ok((quotient, values[steps - 1]))
+        Ok(Some((quotient, values[steps - 1])))
     }
 
     /// Kᵀx. The quotient xᵀKᵀx/xᵀx is that of (K + Kᵀ)/2, should the two triangles differ.
-    fn multiply(&self, x: &[f64], out: &mut [f64]) {
-        let x: Vec<f64> = x.iter().map(|x| x * self.unit).collect();
-        out.par_chunks_mut(TILE).enumerate().for_each(|(tile, out)| {
+    fn multiply(&self, x: &[f64], out: &mut [f64], monitor: &Monitor<'_>) -> Result<()> {
+        let mut scaled = memory::with_capacity(x.len(), WHAT)?;
+        scaled.extend(x.iter().map(|x| x * self.unit));
+        out.par_chunks_mut(TILE).enumerate().try_for_each(|(tile, out)| {
             for (k, out) in out.iter_mut().enumerate() {
-                *out = dot(self.kernel.col(tile * TILE + k), &x);
+                *out = dot(self.kernel.col(tile * TILE + k), &scaled);
             }
-        });
+            monitor.go_on()
+        })
     }
 }
 
 /// A unit vector that no structure of a kernel is likely to be orthogonal to.
-fn start_vector(order: usize) -> Vec<f64> {
+fn start_vector(order: usize) -> Result<Vec<f64>> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(0);
-    let vector: Vec<f64> =
-        (0..order).map(|_| random.next_u64() as f64 / 2f64.powi(63) - 1.0).collect();
+    let mut vector = memory::with_capacity(order, WHAT)?;
+    vector.extend((0..order).map(|_| random.next_u64() as f64 / 2f64.powi(63) - 1.0));
     let norm = dot(&vector, &vector).sqrt();
-    vector.iter().map(|v| v / norm).collect()
+    vector.iter_mut().for_each(|v| *v /= norm);
+    Ok(vector)
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
@@ -152,26 +171,25 @@ fn add_multiple(out: &mut [f64], factor: f64, x: &[f64]) {
 }
 
 /// The eigenvalues, rising, of a small symmetric matrix with finite entries; the eigenvectors
-/// are the columns of `vectors`.
-fn eigenvalues(matrix: &[f64], order: usize, vectors: Option<&mut [f64]>) -> Result<Vec<f64>> {
+/// are the columns of `vectors`. None if the decomposition fails.
+fn eigenvalues(
+    matrix: &[f64],
+    order: usize,
+    vectors: Option<&mut [f64]>,
+) -> Result<Option<Vec<f64>>> {
     let compute =
         if vectors.is_some() { ComputeEigenvectors::Yes } else { ComputeEigenvectors::No };
     let params = Spec::default();
     let scratch = evd::self_adjoint_evd_scratch::<f64>(order, compute, Par::Seq, params);
-    let mut buffer = memory::scratch(scratch, "the check of a kernel")?;
-    let mut values = vec![0.0; order];
-    evd::self_adjoint_evd(
+    let mut buffer = memory::scratch(scratch, WHAT)?;
+    let mut values = memory::filled(order, 0.0, WHAT)?;
+    let found = evd::self_adjoint_evd(
         MatRef::from_column_major_slice(matrix, order, order),
         DiagMut::from_slice_mut(&mut values),
         vectors.map(|v| MatMut::from_column_major_slice_mut(v, order, order)),
         Par::Seq,
         MemStack::new(&mut buffer),
         params,
-    )
-    .map_err(|_| Error::NoConvergence {
-        method: "the eigenvalue check of a kernel",
-        residual: f64::NAN,
-        iterations: 0,
-    })?;
-    Ok(values)
+    );
+    Ok(found.is_ok().then_some(values))
 }

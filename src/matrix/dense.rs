@@ -68,6 +68,22 @@ impl Matrix {
     }
 }
 
+/// Works on the rows of a matrix, `size` at a time, on all threads.
+pub(crate) fn par_row_chunks(
+    matrix: MatMut<'_, f64>,
+    size: usize,
+    work: &(impl Fn(MatMut<'_, f64>) -> Result<()> + Sync),
+) -> Result<()> {
+    let chunks = matrix.nrows().div_ceil(size);
+    if chunks <= 1 {
+        return work(matrix);
+    }
+    let (upper, lower) = matrix.split_at_row_mut(chunks / 2 * size);
+    let halves =
+        rayon::join(|| par_row_chunks(upper, size, work), || par_row_chunks(lower, size, work));
+    halves.0.and(halves.1)
+}
+
 /// Copies the lower triangle of a square matrix to the upper one.
 pub(crate) fn mirror(values: &mut [f64], order: usize) {
     for first in (0..order).step_by(TILE) {

@@ -1,21 +1,70 @@
 //! A kernel matrix of the caller, copied or borrowed, checked once on entry.
+//!
+//! Everything but an affinity sees a kernel only up to a common part a_i + a_j: columns of Z sum to
+//! 1, and distances do not know where the origin is. Where that part is much larger than what
+//! tells samples apart (an uncentred linear kernel of features with a large mean, a kernel plus a
+//! constant), scaling and mixing would round away the digits that matter. Such a kernel has
+//! *offsets* a, chosen so that a_i + a_j is exact: K_ij − (a_i + a_j) then has as many correct
+//! digits as the kernel gave it.
 
 use super::check::{self, Pairs, Square, TILE};
 use super::definite;
 use crate::error::{Error, Result};
+use crate::kernel::KernelSpec;
 use crate::memory;
+use crate::monitor::Monitor;
 use crate::options::Normalize;
+use crate::vector;
 use rayon::prelude::*;
 use std::borrow::Cow;
+use std::fmt;
+
+/// Entries of which sums may be beyond the range of numbers.
+const LARGE: f64 = 1e290;
+
+/// What messages call a kernel: "kernel 2" or "kernel 2 (gaussian(t=0.1))".
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Label {
+    /// As messages count.
+    pub number: usize,
+    /// What it was built by, unless the caller did.
+    pub spec: Option<KernelSpec>,
+}
+
+impl fmt::Display for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "kernel {}", self.number)?;
+        self.spec.map_or(Ok(()), |spec| write!(f, " ({spec})"))
+    }
+}
 
 /// A checked kernel: n×n, finite, symmetric, neither zero nor constant, not clearly indefinite.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Kernel<'a> {
-    name: String,
+    label: Label,
     values: Cow<'a, [f64]>,
     samples: usize,
     leading_dim: usize,
     facts: Facts,
+    offsets: Offsets,
+    /// What the entries count as multiples of where no scale is chosen for them.
+    factor: f64,
+}
+
+/// The common part of a kernel; see the module's description.
+#[derive(Debug, Default, PartialEq)]
+struct Offsets {
+    /// a, or nothing where there is no large common part.
+    of: Vec<f64>,
+    /// Whether it has been taken from the values already.
+    taken: bool,
+}
+
+/// The largest absolute entry of a matrix, and in units of it the sum of its diagonal and of all.
+struct Sizes {
+    largest: f64,
+    trace: f64,
+    total: f64,
 }
 
 /// What the checks found out.
@@ -23,10 +72,12 @@ pub struct Kernel<'a> {
 struct Facts {
     /// Largest absolute entry.
     largest: f64,
+    /// Largest absolute entry without the common part.
+    reach: f64,
     /// Whether K equals its transpose exactly. A borrowed kernel may differ by a relative
     /// 1e-8; whoever reads it then averages the two triangles.
     exactly_symmetric: bool,
-    /// Mean diagonal of the centred kernel HKH, in units of `largest`.
+    /// Mean diagonal of the centred kernel HKH, in units of `reach`.
     centred_diagonal: f64,
 }
 
@@ -35,94 +86,193 @@ impl Facts {
     const FLAT: f64 = 1e-14;
 
     /// The checks of a kernel of the caller, who may have made any mistake.
-    fn of_callers(name: &str, kernel: Square<'_>) -> Result<Self> {
-        let (facts, smallest_minor) = Self::of(name, kernel)?;
-        definite::check(name, kernel, facts.largest, smallest_minor)?;
+    fn of_callers(label: Label, kernel: Square<'_>, monitor: &Monitor<'_>) -> Result<Self> {
+        let (facts, smallest_minor) = Self::of(label, kernel, monitor)?;
+        definite::check(label, kernel, facts.largest, smallest_minor, monitor)?;
         // Last, since the distances of an indefinite kernel may cancel.
-        facts.varying(name, kernel.order())
+        facts.varying(label, kernel.order())
     }
 
     /// The facts about a finite, symmetric kernel that is not zero, and the bound of its
     /// smallest eigenvalue that its minors give.
-    fn of(name: &str, kernel: Square<'_>) -> Result<(Self, f64)> {
-        let largest = check::largest(name, kernel)?;
+    fn of(label: Label, kernel: Square<'_>, monitor: &Monitor<'_>) -> Result<(Self, f64)> {
+        let largest = check::largest(label, kernel, monitor)?;
         // Below, the reciprocal is not finite.
         if largest < f64::MIN_POSITIVE {
-            return Err(degenerate(name, "all entries are zero"));
+            return Err(degenerate(label, "all entries are zero"));
         }
-        let pairs = check::pairs(name, kernel, largest)?;
+        let pairs = check::pairs(label, kernel, largest, monitor)?;
         let Pairs { exactly_symmetric, centred_diagonal, smallest_minor } = pairs;
-        Ok((Self { largest, exactly_symmetric, centred_diagonal }, smallest_minor))
+        let facts = Self { largest, reach: largest, exactly_symmetric, centred_diagonal };
+        Ok((facts, smallest_minor))
     }
 
     /// Refuses a kernel of which centring leaves nothing.
-    fn varying(self, name: &str, samples: usize) -> Result<Self> {
+    fn varying(self, label: Label, samples: usize) -> Result<Self> {
         if samples == 1 {
             // Nothing to tell apart, and nothing wrong with that.
             return Ok(Self { centred_diagonal: 1.0, ..self });
         }
         if self.centred_diagonal <= Self::FLAT {
-            return Err(degenerate(name, "it is constant, so that it tells no samples apart"));
+            return Err(degenerate(label, "it is constant, so that it tells no samples apart"));
         }
         Ok(self)
     }
 }
 
-fn degenerate(name: &str, reason: &'static str) -> Error {
-    Error::Degenerate { what: name.to_owned(), reason }
+fn degenerate(label: Label, reason: &'static str) -> Error {
+    Error::Degenerate { what: label.to_string(), reason }
 }
 
 impl<'a> Kernel<'a> {
     /// Copies and checks.
     pub(crate) fn copied(
-        name: String,
+        label: Label,
         values: &[f64],
         samples: usize,
         leading_dim: usize,
+        monitor: &Monitor<'_>,
     ) -> Result<Kernel<'static>> {
-        let source = Square::new(&name, values, samples, leading_dim)?;
-        let facts = Facts::of_callers(&name, source)?;
-        let mut copy = memory::with_capacity(samples * samples, "a kernel")?;
-        for j in 0..samples {
-            copy.extend_from_slice(source.col(j));
-        }
-        if !facts.exactly_symmetric {
-            copy.par_chunks_mut(samples * TILE).enumerate().for_each(|(tile, out)| {
-                let cols = tile * TILE..tile * TILE + out.len() / samples;
+        let source = Square::new(label, values, samples, leading_dim)?;
+        let facts = Facts::of_callers(label, source, monitor)?;
+        let mut copy = memory::filled(samples * samples, 0.0, "a kernel")?;
+        copy.par_chunks_mut(samples * TILE).enumerate().try_for_each(|(tile, out)| {
+            let cols = tile * TILE..tile * TILE + out.len() / samples;
+            if facts.exactly_symmetric {
+                let columns = out.chunks_exact_mut(samples).zip(cols);
+                columns.for_each(|(out, j)| out.copy_from_slice(source.col(j)));
+            } else {
                 source.write_symmetrised(cols, out);
-            });
-        }
+            }
+            monitor.go_on()
+        })?;
         let facts = Facts { exactly_symmetric: true, ..facts };
-        Ok(Kernel { name, values: Cow::Owned(copy), samples, leading_dim: samples, facts })
+        let values = Cow::Owned(copy);
+        let kernel = Kernel {
+            label,
+            values,
+            samples,
+            leading_dim: samples,
+            facts,
+            offsets: Offsets::default(),
+            factor: 1.0,
+        };
+        kernel.with_offsets(monitor)
     }
 
     /// Checks, but does not copy.
     pub(crate) fn borrowed(
-        name: String,
+        label: Label,
         values: &'a [f64],
         samples: usize,
         leading_dim: usize,
+        monitor: &Monitor<'_>,
     ) -> Result<Kernel<'a>> {
-        let source = Square::new(&name, values, samples, leading_dim)?;
-        let facts = Facts::of_callers(&name, source)?;
-        Ok(Kernel { name, values: Cow::Borrowed(values), samples, leading_dim, facts })
+        let source = Square::new(label, values, samples, leading_dim)?;
+        let facts = Facts::of_callers(label, source, monitor)?;
+        let (values, offsets) = (Cow::Borrowed(values), Offsets::default());
+        let factor = 1.0;
+        Kernel { label, values, samples, leading_dim, facts, offsets, factor }.with_offsets(monitor)
     }
 
     /// Takes over a kernel computed by this library: symmetric and semi-definite by construction.
+    /// `common` is a common part a_i + a_j that was never in `values`.
     pub(crate) fn computed(
-        name: String,
+        label: Label,
         values: Vec<f64>,
+        common: Option<Vec<f64>>,
         samples: usize,
+        monitor: &Monitor<'_>,
     ) -> Result<Kernel<'static>> {
-        let source = Square::new(&name, &values, samples, samples)?;
-        let (facts, _) = Facts::of(&name, source)?;
-        let facts = facts.varying(&name, samples)?;
-        Ok(Kernel { name, values: Cow::Owned(values), samples, leading_dim: samples, facts })
+        let source = Square::new(label, &values, samples, samples)?;
+        let (facts, _) = Facts::of(label, source, monitor)?;
+        let facts = facts.varying(label, samples)?;
+        let (values, offsets) = (Cow::Owned(values), Offsets::default());
+        let (leading_dim, factor) = (samples, 1.0);
+        let mut kernel = Kernel { label, values, samples, leading_dim, facts, offsets, factor };
+        let Some(of) = common else { return kernel.with_offsets(monitor) };
+        kernel.offsets = Offsets { of, taken: true };
+        kernel.facts.largest = kernel.sizes(Kernel::raw_col, monitor)?.largest;
+        Ok(kernel)
     }
 
-    /// What messages call it: "kernel 2" or "kernel 2 (gaussian(t=0.1))".
-    pub fn name(&self) -> &str {
-        &self.name
+    /// Finds the common part where it is so large that it costs digits.
+    fn with_offsets(mut self, monitor: &Monitor<'_>) -> Result<Self> {
+        /// Centred mean diagonal, relative to the largest entry, below which it does.
+        const SMALL: f64 = 1.0 / 16.0;
+        if self.facts.centred_diagonal >= SMALL {
+            return Ok(self);
+        }
+        let n = self.samples;
+        let mut of = memory::filled(n, 0.0, "the common part of a kernel")?;
+        of.par_chunks_mut(TILE).enumerate().try_for_each(|(tile, of)| {
+            for (k, mean) in of.iter_mut().enumerate() {
+                let column = self.col(tile * TILE + k);
+                // Entries may be as large as numbers go.
+                *mean = vector::scaled_sum(1.0 / n as f64, column);
+            }
+            monitor.go_on()
+        })?;
+        let half = 0.5 * vector::scaled_sum(1.0 / n as f64, &of);
+        of.iter_mut().for_each(|mean| *mean -= half);
+        round_to_exact_sums(&mut of);
+        self.offsets = Offsets { of, taken: false };
+        let Sizes { largest, trace, total } = self.sizes(Kernel::reduced_col, monitor)?;
+        // Of what is left nearly all varies, so that little cancels here.
+        let centred_diagonal = (trace - total / n as f64) / n as f64;
+        self.facts = Facts { reach: largest, centred_diagonal, ..self.facts };
+        Ok(self)
+    }
+
+    /// What the columns that `read` gives are like.
+    fn sizes(
+        &self,
+        read: impl for<'k> Fn(&'k Self, usize, &'k mut Vec<f64>) -> Result<&'k [f64]> + Sync,
+        monitor: &Monitor<'_>,
+    ) -> Result<Sizes> {
+        let n = self.samples;
+        let tiles = memory::par_map(n.div_ceil(TILE), "the check of a kernel", |tile| {
+            let mut scratch = Vec::new();
+            let mut largest = 0.0_f64;
+            for j in tile * TILE..((tile + 1) * TILE).min(n) {
+                largest = largest.max(vector::max_abs(read(self, j, &mut scratch)?));
+            }
+            // In a second pass, in units of the largest: sums of numbers as large as they go.
+            let (mut trace, mut total) = (0.0, 0.0);
+            let unit = if largest > 0.0 { 1.0 / largest } else { 0.0 };
+            for j in tile * TILE..((tile + 1) * TILE).min(n) {
+                let column = read(self, j, &mut scratch)?;
+                trace += column[j] * unit;
+                total += vector::scaled_sum(unit, column);
+            }
+            monitor.go_on()?;
+            Ok(Sizes { largest, trace, total })
+        })?;
+        let largest = tiles.iter().flatten().map(|tile| tile.largest).fold(0.0, f64::max);
+        let mut all = Sizes { largest, trace: 0.0, total: 0.0 };
+        for tile in tiles.into_iter().flatten() {
+            all.trace += tile.trace * (tile.largest / largest);
+            all.total += tile.total * (tile.largest / largest);
+        }
+        Ok(all)
+    }
+
+    /// The same kernel times `factor`, which leaves the entries as they are: the product may be
+    /// beyond the range of numbers.
+    pub(crate) fn times(mut self, factor: f64) -> Self {
+        self.factor = factor;
+        self
+    }
+
+    /// Whether its formula was applied to features divided by some factor, and not only its result
+    /// scaled.
+    pub(crate) fn is_rescaled(&self) -> bool {
+        self.factor != 1.0 && matches!(self.label.spec, Some(KernelSpec::Polynomial { .. }))
+    }
+
+    /// What messages call it.
+    pub fn label(&self) -> Label {
+        self.label
     }
 
     /// Number of samples.
@@ -130,14 +280,106 @@ impl<'a> Kernel<'a> {
         self.samples
     }
 
-    /// Column `j`.
-    pub fn col(&self, j: usize) -> &[f64] {
+    /// Bytes of its entries that this library holds.
+    pub fn bytes(&self) -> usize {
+        let values = if let Cow::Owned(values) = &self.values { values.len() } else { 0 };
+        (values + self.offsets.of.len()).saturating_mul(size_of::<f64>())
+    }
+
+    /// Column `j` as it is stored.
+    fn col(&self, j: usize) -> &[f64] {
         &self.values[j * self.leading_dim..][..self.samples]
+    }
+
+    /// What is to be taken from a stored entry (i, j) so that the common part is gone.
+    fn common(&self, i: usize, j: usize) -> f64 {
+        match self.offsets.of.get(i).zip(self.offsets.of.get(j)) {
+            Some((a, b)) if !self.offsets.taken => a + b,
+            _ => 0.0,
+        }
+    }
+
+    /// The common part a, if it is kept apart.
+    pub(crate) fn offsets(&self) -> Option<&[f64]> {
+        Some(&*self.offsets.of).filter(|of| !of.is_empty())
+    }
+
+    /// Column `j` less the common part: for all that is free to choose the origin.
+    pub(crate) fn reduced_col<'k>(
+        &'k self,
+        j: usize,
+        scratch: &'k mut Vec<f64>,
+    ) -> Result<&'k [f64]> {
+        if self.offsets.of.is_empty() || self.offsets.taken {
+            return Ok(self.col(j));
+        }
+        self.shifted(j, -1.0, scratch)
+    }
+
+    /// What entries are to be divided by before they are summed: 1 but for those near the largest
+    /// numbers.
+    pub(crate) fn sum_unit(&self) -> f64 {
+        if self.facts.largest < LARGE { 1.0 } else { self.facts.largest }
+    }
+
+    /// The same for sums over the column, and what such a sum is to be divided by for entries of at
+    /// most 1: entries near the largest numbers are divided beforehand.
+    pub(crate) fn summable_col<'k>(
+        &'k self,
+        j: usize,
+        scratch: &'k mut Vec<f64>,
+    ) -> Result<(&'k [f64], f64)> {
+        let reach = self.facts.reach;
+        if reach < LARGE {
+            return Ok((self.reduced_col(j, scratch)?, reach));
+        }
+        memory::refill(scratch, self.samples, 0.0, "a column of a kernel")?;
+        let entries = scratch.iter_mut().zip(self.col(j)).enumerate();
+        entries.for_each(|(i, (out, value))| *out = (value - self.common(i, j)) / reach);
+        Ok((scratch, 1.0))
+    }
+
+    /// Column `j` as it was given.
+    pub(crate) fn raw_col<'k>(&'k self, j: usize, scratch: &'k mut Vec<f64>) -> Result<&'k [f64]> {
+        if !self.offsets.taken {
+            return Ok(self.col(j));
+        }
+        self.shifted(j, 1.0, scratch)
+    }
+
+    fn shifted<'k>(&'k self, j: usize, sign: f64, scratch: &'k mut Vec<f64>) -> Result<&'k [f64]> {
+        memory::refill(scratch, self.samples, 0.0, "a column of a kernel")?;
+        let own = self.offsets.of[j];
+        let entries = scratch.iter_mut().zip(self.col(j)).zip(&self.offsets.of);
+        entries.for_each(|((out, value), offset)| *out = value + sign * (offset + own));
+        Ok(scratch)
+    }
+
+    /// A copy of column `j` as it was given.
+    pub fn column(&self, j: usize) -> Result<Vec<f64>> {
+        memory::copied(self.raw_col(j, &mut Vec::new())?, "a column of a kernel")
+    }
+
+    /// Entry (i, j) of (K + Kᵀ)/2 less the common part.
+    pub(crate) fn reduced_mean(&self, i: usize, j: usize) -> f64 {
+        let common = self.common(i, j);
+        // Halves first, since the sum may overflow.
+        0.5 * (self.col(j)[i] - common) + 0.5 * (self.col(i)[j] - common)
+    }
+
+    /// Entry (i, j) of (K + Kᵀ)/2. Only kernels as they were given can be asymmetric.
+    pub(crate) fn raw_mean(&self, i: usize, j: usize) -> f64 {
+        0.5 * self.col(j)[i] + 0.5 * self.col(i)[j]
     }
 
     /// The largest absolute entry.
     pub fn largest(&self) -> f64 {
         self.facts.largest
+    }
+
+    /// The largest absolute entry without the common part.
+    pub(crate) fn reach(&self) -> f64 {
+        self.facts.reach
     }
 
     /// Whether K equals its transpose exactly; see [`Kernel`].
@@ -148,23 +390,37 @@ impl<'a> Kernel<'a> {
     /// The factor by which `normalize` multiplies this kernel. (Centring, the other half of
     /// `unit`, costs nothing: see [`crate::solver`].)
     pub fn scale(&self, normalize: Normalize) -> f64 {
-        let Facts { largest, centred_diagonal, .. } = self.facts;
+        let Facts { largest, reach, centred_diagonal, .. } = self.facts;
         let factor = match normalize {
-            Normalize::None => 1.0,
+            Normalize::None => self.factor,
             Normalize::Max => 1.0 / largest,
-            Normalize::Unit => 1.0 / centred_diagonal / largest,
+            Normalize::Unit => 1.0 / centred_diagonal / reach,
         };
         // A kernel both near the smallest numbers and nearly flat would need more.
         factor.min(f64::MAX)
     }
 }
 
+/// Rounds numbers so that the sum of any two of them is exact.
+fn round_to_exact_sums(numbers: &mut [f64]) {
+    const EXPONENT: u64 = 0x7ff << 52;
+    // A power of two above three times the largest: adding it rounds to multiples of 2⁻⁵³ of it, of
+    // which two have a sum of at most 53 bits. (0 for the smallest numbers, whose sums are exact.)
+    // All of it a sixteenth, so that it is within the range of numbers.
+    const PART: f64 = 1.0 / 16.0;
+    let largest = 3.0 * PART * vector::max_abs(numbers);
+    let power = 2.0 * f64::from_bits(largest.to_bits() & EXPONENT);
+    numbers.iter_mut().for_each(|number| *number = ((*number * PART + power) - power) / PART);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::threads;
+    use crate::monitor;
     use rand_xoshiro::Xoshiro256PlusPlus;
     use rand_xoshiro::rand_core::{RngCore, SeedableRng};
+
+    const FIRST: Label = Label { number: 0, spec: None };
 
     /// Numbers from -1 to 1, the same in every run.
     fn random(seed: u64) -> impl FnMut() -> f64 {
@@ -189,13 +445,11 @@ mod tests {
     }
 
     fn borrow(values: &[f64], samples: usize, leading_dim: usize) -> Result<Kernel<'_>> {
-        let name = "kernel 0".to_owned();
-        threads::run(2, || Kernel::borrowed(name, values, samples, leading_dim)).unwrap()
+        monitor::idle(|monitor| Kernel::borrowed(FIRST, values, samples, leading_dim, monitor))
     }
 
     fn copy(values: &[f64], samples: usize) -> Result<Kernel<'static>> {
-        let name = "kernel 0".to_owned();
-        threads::run(2, || Kernel::copied(name, values, samples, samples)).unwrap()
+        monitor::idle(|monitor| Kernel::copied(FIRST, values, samples, samples, monitor))
     }
 
     fn times(values: &[f64], factor: f64) -> Vec<f64> {
@@ -231,13 +485,13 @@ mod tests {
             padded[j * leading_dim..][..samples].copy_from_slice(&values[j * samples..][..samples]);
         }
         let kernel = borrow(&padded, samples, leading_dim).unwrap();
-        let name = "kernel 0".to_owned();
-        let copied = threads::run(2, || Kernel::copied(name, &padded, samples, leading_dim));
-        let copied = copied.unwrap().unwrap();
+        let copied =
+            monitor::idle(|monitor| Kernel::copied(FIRST, &padded, samples, leading_dim, monitor));
+        let copied = copied.unwrap();
         assert_eq!(kernel.facts, copied.facts);
         for j in 0..samples {
-            assert_eq!(kernel.col(j), &values[j * samples..][..samples]);
-            assert_eq!(copied.col(j), kernel.col(j));
+            assert_eq!(kernel.column(j).unwrap(), &values[j * samples..][..samples]);
+            assert_eq!(copied.column(j).unwrap(), kernel.column(j).unwrap());
         }
     }
 
@@ -313,12 +567,12 @@ mod tests {
         for j in 0..samples {
             for i in 0..samples {
                 let mean = 0.5 * values[i + j * samples] + 0.5 * values[j + i * samples];
-                assert_eq!(copied.col(j)[i], mean);
+                assert_eq!(copied.column(j).unwrap()[i], mean);
             }
         }
         let borrowed = borrow(&values, samples, samples).unwrap();
         assert!(!borrowed.is_exactly_symmetric());
-        assert_eq!(borrowed.col(7), &values[7 * samples..][..samples]);
+        assert_eq!(borrowed.column(7).unwrap(), &values[7 * samples..][..samples]);
     }
 
     #[test]
@@ -419,9 +673,9 @@ mod tests {
                     values[i + j * samples] -= amount / samples as f64 * u[i] * u[j];
                 }
             }
-            let square = Square::new("kernel 0", &values, samples, samples).unwrap();
+            let square = Square::new(FIRST, &values, samples, samples).unwrap();
             let (facts, minor) =
-                threads::run(2, || Facts::of("kernel 0", square)).unwrap().unwrap();
+                monitor::idle(|monitor| Facts::of(FIRST, square, monitor)).unwrap();
             assert!(minor > 0.0, "the minors alone would have found it");
             match copy(&values, samples) {
                 Err(Error::NotPsd { eigenvalue, .. }) => {
@@ -476,8 +730,9 @@ mod tests {
             .map(|k| good[k] - if k % (samples + 1) == 0 { 0.01 } else { 0.0 })
             .collect();
         let run = |threads: usize, values: &[f64]| {
-            let name = "kernel 0".to_owned();
-            threads::run(threads, || Kernel::copied(name, values, samples, samples)).unwrap()
+            monitor::idle_on(threads, |monitor| {
+                Kernel::copied(FIRST, values, samples, samples, monitor)
+            })
         };
         let (first, refused) = (run(1, &good).unwrap(), run(1, &indefinite).unwrap_err());
         assert!(matches!(refused, Error::NotPsd { .. }), "{refused}");

@@ -10,6 +10,6 @@ mod similarity;
 
 pub(crate) use compressed::Compressed;
 pub use dense::Matrix;
-pub(crate) use dense::mirror;
-pub use kernel::Kernel;
+pub(crate) use dense::{mirror, par_row_chunks};
+pub use kernel::{Kernel, Label};
 pub use similarity::{Column, Similarity};

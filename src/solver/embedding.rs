@@ -4,11 +4,12 @@
 //! of them no eigenvector is computed at all. The remaining ones come from a dense
 //! decomposition where n is small and from the block iteration, warm-started, where it is not.
 
-use super::eigen::{self, Block, MOST_ROUNDS, Pairs};
+use super::eigen::{self, Block, MOST_ROUNDS, Operator, Pairs};
 use super::graph::{Graph, Laplacian, Parts};
 use super::ward;
 use crate::error::Result;
 use crate::matrix::Matrix;
+use crate::memory;
 use crate::monitor::{Monitor, Step};
 
 /// Residual of an eigenvector, relative to the largest degree, while Z still moves. Eigenvalues
@@ -32,7 +33,8 @@ pub(crate) struct Embedding {
     pub(crate) groups: Option<Parts>,
     /// The sum of the c smallest eigenvalues, Tr(PᵀLP).
     pub(crate) value: f64,
-    /// Largest residual of an eigenvector relative to the largest degree.
+    /// Largest residual |Lp − λp| of a column relative to the largest degree, computed from the
+    /// columns as they are.
     pub(crate) residual: f64,
     /// Warm start for the next embedding.
     pub(crate) basis: Option<Block>,
@@ -67,7 +69,7 @@ pub(crate) enum By {
     Either(usize),
 }
 
-/// Embeds the samples; `None` when the monitor asked to stop.
+/// Embeds the samples.
 pub(crate) fn solve(
     graph: &Graph,
     clusters: usize,
@@ -75,7 +77,7 @@ pub(crate) fn solve(
     Way { kind, tolerance, by }: Way,
     warm: Option<&Block>,
     monitor: &Monitor<'_>,
-) -> Result<Option<Embedding>> {
+) -> Result<Embedding> {
     let n = graph.samples();
     monitor.begin(Step::Embedding, 1);
     let parts = graph.parts()?;
@@ -83,22 +85,18 @@ pub(crate) fn solve(
     let mut vectors = Matrix::zeros(n, clusters, "embedding")?;
     if components >= clusters {
         let groups = match components == clusters {
-            true => Some(parts),
+            true => parts,
             false => ward::merge(&parts, clusters, kernel, monitor)?,
         };
-        let Some(groups) = groups else { return Ok(None) };
-        indicators(graph, &groups, kind, &mut vectors);
-        let (value, residual) = (0.0, 0.0);
-        return Ok(Some(Embedding {
-            vectors,
-            components,
-            groups: Some(groups),
-            value,
-            residual,
-            basis: None,
-        }));
+        let laplacian = Laplacian::new(graph, &groups, kind == Kind::Normalized)?;
+        for (i, &group) in groups.of.iter().enumerate() {
+            vectors.col_mut(group as usize)[i] = laplacian.null_entry(i);
+        }
+        let residual = residual(&laplacian, &vectors, &[], monitor)?;
+        let groups = Some(groups);
+        return Ok(Embedding { vectors, components, groups, value: 0.0, residual, basis: None });
     }
-    let laplacian = Laplacian::new(graph, &parts, kind == Kind::Normalized);
+    let laplacian = Laplacian::new(graph, &parts, kind == Kind::Normalized)?;
     let wanted = clusters - components;
     for i in 0..n {
         vectors.col_mut(parts.of[i] as usize)[i] = laplacian.null_entry(i);
@@ -107,7 +105,6 @@ pub(crate) fn solve(
     if by != By::Decomposition {
         let rounds = if let By::Either(rounds) = by { rounds } else { MOST_ROUNDS };
         let pairs = eigen::smallest(&laplacian, wanted, warm, tolerance, rounds, monitor)?;
-        let Some(pairs) = pairs else { return Ok(None) };
         // Next to the wanted eigenvalues there may be others that are nearly as small. Where the
         // span is not settled by the residual, the decomposition decides.
         let settled = |pairs: &Pairs| pairs.residual <= tolerance.min(LARGEST_ANGLE * pairs.gap);
@@ -119,20 +116,43 @@ pub(crate) fn solve(
             column.iter_mut().enumerate().for_each(|(i, value)| *value = entry(i, k));
         }
     };
-    let (value, residual, basis) = if let Some(pairs) = found {
+    let (values, basis) = if let Some(pairs) = found {
         write(&|i, k| pairs.vectors.row(i)[k]);
-        (pairs.values.iter().sum(), pairs.residual, Some(pairs.vectors))
+        (pairs.values, Some(pairs.vectors))
     } else {
-        let stop = || monitor.stop().is_some();
         let (matrix, unit) = laplacian.dense_lifted()?;
-        let decomposition = eigen::smallest_unless(matrix.view(), wanted, stop)?;
-        let Some((values, all)) = decomposition else { return Ok(None) };
+        let (mut values, all) = eigen::smallest_of(matrix.view(), wanted, monitor)?;
         write(&|i, k| all[(i, k)]);
         // Those of faint edges may come out below 0 by rounding.
-        let value: f64 = values.iter().map(|value| value.max(0.0)).sum();
-        (value * unit, 0.0, None)
+        values.iter_mut().for_each(|value| *value = value.max(0.0) * unit);
+        (values, None)
     };
-    Ok(Some(Embedding { vectors, components, groups: None, value, residual, basis }))
+    let mut all = memory::filled(clusters, 0.0, "eigenvalues")?;
+    all[components..].copy_from_slice(&values);
+    let residual = residual(&laplacian, &vectors, &all, monitor)?;
+    let value = values.iter().sum();
+    Ok(Embedding { vectors, components, groups: None, value, residual, basis })
+}
+
+/// The largest |Lp − λp| of the columns p of `vectors`, relative to the largest diagonal entry of L.
+/// Values that are not given are 0.
+fn residual(
+    laplacian: &Laplacian<'_>,
+    vectors: &Matrix,
+    values: &[f64],
+    monitor: &Monitor<'_>,
+) -> Result<f64> {
+    let columns = Block::from_columns(vectors)?;
+    let mut images = Block::zeros(vectors.rows(), vectors.cols())?;
+    laplacian.apply(&columns, &mut images, monitor)?;
+    for (image, column) in images.rows_mut().zip(columns.rows()) {
+        for ((image, p), value) in image.iter_mut().zip(column).zip(values) {
+            *image -= value * p;
+        }
+    }
+    let scale = (0..vectors.rows()).map(|i| laplacian.diagonal(i)).fold(0.0, f64::max);
+    let most = images.lengths2()?.into_iter().fold(0.0, f64::max).sqrt();
+    Ok(if scale > 0.0 { most / scale } else { 0.0 })
 }
 
 /// By what the eigenvectors of a learned graph are found.
@@ -148,14 +168,6 @@ pub(crate) fn dense_is_faster(samples: usize, wanted: usize) -> bool {
 /// The most samples for which a decomposition is short enough: its middle part, about a fifth of it,
 /// cannot be interrupted.
 pub(crate) const MOST_DENSE: usize = 1500;
-
-/// The vectors of the null space that the groups span.
-fn indicators(graph: &Graph, groups: &Parts, kind: Kind, vectors: &mut Matrix) {
-    let laplacian = Laplacian::new(graph, groups, kind == Kind::Normalized);
-    for (i, &group) in groups.of.iter().enumerate() {
-        vectors.col_mut(group as usize)[i] = laplacian.null_entry(i);
-    }
-}
 
 /// Scales each row to unit length: what spectral clustering reads labels from.
 pub(crate) fn unit_rows(vectors: &mut Matrix) {
@@ -190,7 +202,7 @@ mod tests {
                 let way = Way { kind, tolerance: AT_THE_END, by: By::Decomposition };
                 let embedding = monitor::idle(|monitor| {
                     let graph = Graph::new(&similarity).unwrap();
-                    solve(&graph, 2, &kernel, way, None, monitor).unwrap().unwrap()
+                    solve(&graph, 2, &kernel, way, None, monitor).unwrap()
                 });
                 assert_eq!(embedding.components, 1);
                 assert!(
@@ -229,7 +241,7 @@ mod tests {
         let embedding = monitor::idle(|monitor| {
             let graph = Graph::new(&similarity).unwrap();
             let way = Way { kind: Kind::Model, tolerance: AT_THE_END, by: By::Decomposition };
-            solve(&graph, 2, &kernel, way, None, monitor).unwrap().unwrap()
+            solve(&graph, 2, &kernel, way, None, monitor).unwrap()
         });
         assert_eq!(embedding.components, 4);
         assert_eq!(embedding.groups.unwrap().of, [0, 0, 1, 1, 0, 0, 1, 1]);

@@ -5,6 +5,7 @@ use super::eigen::{Block, Operator};
 use crate::error::Result;
 use crate::matrix::{Column, Compressed, Matrix, Similarity};
 use crate::memory;
+use crate::monitor::Monitor;
 use crate::vector;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, Par};
@@ -76,6 +77,7 @@ impl Graph {
         let mut parent = memory::with_capacity(n, "parts of the graph")?;
         parent.extend(0..n as u32);
         fn root(parent: &mut [u32], mut i: u32) -> u32 {
+            // Ends: a parent has a smaller number.
             while parent[i as usize] != i {
                 let up = parent[parent[i as usize] as usize];
                 parent[i as usize] = up;
@@ -123,6 +125,12 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
+    /// The samples of each part, a line for each.
+    pub(crate) fn members(&self) -> Result<Compressed> {
+        let part = |i: usize| std::iter::once((self.of[i] as usize, 1.0));
+        Compressed::transposed(self.of.len(), self.count, part)
+    }
+
     /// The parts as labels.
     pub(crate) fn labels(&self) -> Result<Vec<i32>> {
         let mut labels = memory::with_capacity(self.of.len(), "labels")?;
@@ -154,7 +162,7 @@ fn dense_weights(similarity: &Similarity) -> Result<Matrix> {
 fn sparse_weights(similarity: &Similarity) -> Result<Compressed> {
     let n = similarity.samples();
     // Each line of the transpose of Z is merged with the column of Z.
-    let transposed = Compressed::transposed(n, |j| similarity.columns()[j].iter())?;
+    let transposed = Compressed::transposed(n, n, |j| similarity.columns()[j].iter())?;
     let mut starts = memory::with_capacity(n + 1, "graph")?;
     starts.push(0);
     let mut total = 0;
@@ -176,6 +184,7 @@ fn merge(own: usize, column: &Column, line: &[(u32, f64)], mut found: impl FnMut
     let mut line = line.iter().copied().filter(|entry| entry.0 != own).peekable();
     let column = column.iter().map(|(row, value)| (row as u32, value));
     for (row, value) in column.filter(|entry| entry.0 != own) {
+        // Ends: the line is finite.
         while let Some((earlier, other)) = line.next_if(|entry| entry.0 < row) {
             found(earlier, other);
         }
@@ -198,20 +207,25 @@ pub(crate) struct Laplacian<'g> {
 
 impl<'g> Laplacian<'g> {
     /// The paper's L = D − S, or the symmetric normalised one.
-    pub(crate) fn new(graph: &'g Graph, parts: &'g Parts, normalized: bool) -> Self {
+    pub(crate) fn new(graph: &'g Graph, parts: &'g Parts, normalized: bool) -> Result<Self> {
+        const WHAT: &str = "Laplacian";
         let degrees = &graph.degrees;
-        let scaling = normalized.then(|| {
+        let mut scaling = None;
+        if normalized {
             let inverse = |d: &f64| if *d > 0.0 { 1.0 / d.sqrt() } else { 0.0 };
-            degrees.iter().map(inverse).collect()
-        });
+            let mut roots = memory::with_capacity(degrees.len(), WHAT)?;
+            roots.extend(degrees.iter().map(inverse));
+            scaling = Some(roots);
+        }
         let raw = |i: usize| if normalized && degrees[i] > 0.0 { degrees[i].sqrt() } else { 1.0 };
-        let mut lengths2 = vec![0.0; parts.count];
+        let mut lengths2 = memory::filled(parts.count, 0.0, WHAT)?;
         for (i, &part) in parts.of.iter().enumerate() {
             lengths2[part as usize] += raw(i).powi(2);
         }
-        let null =
-            (0..graph.samples()).map(|i| raw(i) / lengths2[parts.of[i] as usize].sqrt()).collect();
-        Self { graph, parts, scaling, null }
+        let mut null = memory::with_capacity(graph.samples(), WHAT)?;
+        let entry = |i: usize| raw(i) / lengths2[parts.of[i] as usize].sqrt();
+        null.extend((0..graph.samples()).map(entry));
+        Ok(Self { graph, parts, scaling, null })
     }
 
     /// Entry of sample `i` in the null vector of its part.
@@ -286,9 +300,9 @@ impl Operator for Laplacian<'_> {
         matches!(self.graph.weights, Weights::Dense(_))
     }
 
-    fn project(&self, block: &mut Block) {
+    fn project(&self, block: &mut Block) -> Result<()> {
         let width = block.width();
-        let mut inner = vec![0.0; self.parts.count * width];
+        let mut inner = memory::filled(self.parts.count * width, 0.0, "eigenvectors")?;
         for (i, row) in block.rows().enumerate() {
             let inner = &mut inner[self.parts.of[i] as usize * width..][..width];
             inner.iter_mut().zip(row).for_each(|(sum, x)| *sum += self.null[i] * x);
@@ -297,9 +311,10 @@ impl Operator for Laplacian<'_> {
             let inner = &inner[self.parts.of[i] as usize * width..][..width];
             row.iter_mut().zip(inner).for_each(|(x, sum)| *x -= self.null[i] * sum);
         }
+        Ok(())
     }
 
-    fn apply(&self, x: &Block, y: &mut Block) -> Result<()> {
+    fn apply(&self, x: &Block, y: &mut Block, monitor: &Monitor<'_>) -> Result<()> {
         let (n, width) = (self.samples(), x.width());
         let scaled;
         let x = match &self.scaling {
@@ -313,7 +328,9 @@ impl Operator for Laplacian<'_> {
                 &scaled
             }
         };
-        y.values_mut().par_chunks_mut(BLOCK * width).enumerate().for_each(|(block, out)| {
+        let blocks = y.values_mut().par_chunks_mut(BLOCK * width).enumerate();
+        blocks.try_for_each(|(block, out)| {
+            monitor.go_on()?;
             let first = block * BLOCK;
             let rows = out.len() / width;
             match &self.graph.weights {
@@ -342,7 +359,8 @@ impl Operator for Laplacian<'_> {
                     }
                 }
             }
-        });
+            Ok(())
+        })?;
         debug_assert_eq!(y.values().len(), n * width);
         Ok(())
     }

@@ -14,7 +14,7 @@ mod similarity;
 mod ward;
 pub(crate) mod weights;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::labels;
 use crate::matrix::{Column, Matrix, Similarity};
 use crate::memory;
@@ -22,7 +22,7 @@ use crate::mixture::{Mixed, Mixture};
 use crate::monitor::Step;
 use crate::options::{self, Method, Options};
 use crate::problem::{Problem, timed};
-use crate::result::{Course, Fit, Outcome, Seconds};
+use crate::result::{Certified, Course, Fit, Outcome, Seconds};
 use crate::threads;
 use eigen::Block;
 use embedding::{AT_THE_END, Embedding, Kind, WHILE_MOVING, Way};
@@ -47,7 +47,7 @@ pub(crate) fn memory_required(samples: usize, clusters: usize, options: &Options
 
 /// Fits the model. It starts from scratch, or from the result of an earlier fit.
 pub(crate) fn fit(problem: Problem<'_, '_>, earlier: Option<&Fit>) -> Result<Fit> {
-    Solver { problem, mixture: problem.mixture(), seconds: Seconds::default() }.run(earlier)
+    Solver { problem, mixture: problem.mixture()?, seconds: Seconds::default() }.run(earlier)
 }
 
 /// A complete iterate: what is left when the fit stops.
@@ -58,7 +58,22 @@ struct Iterate {
     /// Tr(K_w − 2K_wZ + ZᵀK_wZ).
     fidelity: f64,
     objective: f64,
+    /// Relative to max|K_w| + α.
     gap: f64,
+    /// The α that Z was found with, the weights, and the P unless there was no pull.
+    alpha: f64,
+    seen: Vec<f64>,
+    pulled: Option<Matrix>,
+}
+
+/// Where a fit stands.
+struct State {
+    mixed: Mixed,
+    weights: Vec<f64>,
+    /// The last complete iterate.
+    now: Option<Iterate>,
+    trace: Vec<f64>,
+    course: Course,
 }
 
 /// How far Z is from where it is going: its changes fall by about the same factor in every
@@ -81,71 +96,73 @@ struct Solver<'s, 'a> {
 
 impl Solver<'_, '_> {
     fn run(mut self, earlier: Option<&Fit>) -> Result<Fit> {
-        let mut mixed = Mixed::new(self.mixture.samples())?;
         // Another method has no Z to start from, and weights of another kind.
         let earlier = earlier.filter(|earlier| earlier.method == Method::Scmk);
-        let mut course = earlier.map(|earlier| earlier.course).unwrap_or_default();
-        let mut weights = match earlier {
-            Some(earlier) if self.learns_weights() => earlier.weights.clone(),
-            _ => weights::equal(self.mixture.kernels(), HALF),
+        let mut state = State {
+            mixed: Mixed::new(self.mixture.samples())?,
+            weights: self.first_weights(earlier)?,
+            now: None,
+            trace: Vec::new(),
+            course: earlier.map(|earlier| earlier.course).unwrap_or_default(),
         };
-        timed!(self.seconds.weights, self.mix(&weights, &mut mixed))?;
+        let outcome = match self.alternate(earlier, &mut state) {
+            Err(Error::Stopped { by }) => by,
+            outcome => outcome?,
+        };
+        self.finish(state, outcome)
+    }
 
+    fn first_weights(&self, earlier: Option<&Fit>) -> Result<Vec<f64>> {
+        match earlier {
+            Some(earlier) if self.learns_weights() => memory::copied(&earlier.weights, "weights"),
+            _ => weights::equal(self.mixture.kernels(), HALF),
+        }
+    }
+
+    /// Algorithm 2: Z, w and P in turn until nothing moves. What is complete when it stops is in
+    /// `state`.
+    fn alternate(&mut self, earlier: Option<&Fit>, state: &mut State) -> Result<Outcome> {
+        timed!(self.seconds.weights, self.mix(&state.weights, &mut state.mixed))?;
         // Pure self-expression (β = 0) with equal weights is the start: the same input gives
         // the same answer, which a random Z would not.
-        let start = match earlier.and_then(|earlier| earlier.similarity.as_ref()) {
-            Some(similarity) => {
-                let embedding = earlier.and_then(|earlier| earlier.embedding.as_ref());
-                self.resume(similarity, embedding, course.fidelity, &weights, &mixed)?
-            }
-            None => self.iterate(None, &mut weights, &mut mixed)?.map(|(start, _)| start),
+        let start = match earlier {
+            Some(earlier) if earlier.similarity.is_some() => self.resume(earlier, state)?,
+            _ => self.iterate(None, &mut state.weights, &mut state.mixed)?.0,
         };
-        let Some(mut now) = start else {
-            let nothing = self.nothing(weights)?;
-            return self.finish(nothing, Vec::new(), course, &mixed, None);
-        };
-        let mut trace =
-            memory::with_capacity(self.problem.options.max_iterations.min(1024), "trace")?;
+        let mut now = &mut *state.now.insert(start);
         // With neither a pull nor weights to learn, the start is the minimiser already.
-        let complete = earlier.is_none() && !self.alternates();
-        if complete {
-            self.complete_iteration(&now, &mut trace);
+        if earlier.is_none() && !self.alternates() {
+            self.complete_iteration(now, &mut state.trace)?;
+            return Ok(self.problem.monitor.stop().unwrap_or(Outcome::Converged));
         }
-        let mut factor = (OTHER_OPTIONS * course.factor).clamp(LEAST_FACTOR, 1.0);
+        let mut factor = (OTHER_OPTIONS * state.course.factor).clamp(LEAST_FACTOR, 1.0);
         let mut last_change = f64::INFINITY;
-        let outcome = loop {
-            if let Some(outcome) = self.problem.monitor.stop() {
-                break outcome;
-            }
-            if complete {
-                break Outcome::Converged;
-            }
-            if trace.len() >= self.problem.options.max_iterations {
-                break Outcome::IterationLimit;
-            }
-            let Some((next, change)) = self.iterate(Some(&now), &mut weights, &mut mixed)? else {
-                continue;
-            };
-            if next.objective > now.objective && !trace.is_empty() {
+        let Options { tolerance, max_iterations, .. } = *self.problem.options;
+        // Ends: each pass adds to the trace, or is the last.
+        while state.trace.len() < max_iterations {
+            self.problem.monitor.go_on()?;
+            let (next, change) = self.iterate(Some(now), &mut state.weights, &mut state.mixed)?;
+            if next.objective > now.objective && !state.trace.is_empty() {
                 // All that is left to gain is below rounding: the iterate before is as good.
-                break Outcome::Converged;
+                return Ok(Outcome::Converged);
             }
             if last_change.is_finite() {
                 factor = change / last_change;
-                course.factor = factor;
+                state.course.factor = factor;
             }
             let fall = (now.objective - next.objective).abs();
-            let settled = fall <= self.problem.options.tolerance * next.objective.abs()
-                && still_to_come(change, factor) <= self.problem.options.tolerance;
+            let settled = fall <= tolerance * next.objective.abs()
+                && still_to_come(change, factor) <= tolerance;
             last_change = change;
-            now = next;
-            self.complete_iteration(&now, &mut trace);
+            let before = state.now.replace(next).map(|before| before.embedding.vectors);
+            now = state.now.as_mut().expect("it has just been put there");
+            now.pulled = before.filter(|_| self.problem.options.beta > 0.0);
+            self.complete_iteration(now, &mut state.trace)?;
             if settled {
-                break Outcome::Converged;
+                return Ok(Outcome::Converged);
             }
-        };
-        course.fidelity = now.fidelity;
-        self.finish(now, trace, course, &mixed, Some(outcome))
+        }
+        Ok(Outcome::IterationLimit)
     }
 
     /// Whether a step depends on the outcome of another one.
@@ -157,34 +174,52 @@ impl Solver<'_, '_> {
         self.problem.options.learn_weights && self.mixture.kernels() > 1
     }
 
-    fn complete_iteration(&self, now: &Iterate, trace: &mut Vec<f64>) {
-        trace.push(now.objective);
+    fn complete_iteration(&self, now: &Iterate, trace: &mut Vec<f64>) -> Result<()> {
+        memory::push(trace, now.objective, "trace")?;
         let progress = self.problem.monitor.complete_iteration(trace.len(), now.objective);
         (self.problem.report)(progress);
+        Ok(())
     }
 
     /// The iterate an earlier fit ended with.
-    fn resume(
-        &mut self,
-        similarity: &Similarity,
-        embedding: Option<&Matrix>,
-        fidelity: f64,
-        weights: &[f64],
-        mixed: &Mixed,
-    ) -> Result<Option<Iterate>> {
-        let similarity = similarity.try_clone()?;
-        let warm = embedding.map(Block::from_columns).transpose()?;
-        let step = timed!(
+    fn resume(&mut self, earlier: &Fit, state: &State) -> Result<Iterate> {
+        let similarity = match &earlier.similarity {
+            Some(similarity) => similarity.try_clone()?,
+            None => return Err(Error::State("the earlier fit has no similarity to start from")),
+        };
+        let warm = earlier.embedding.as_ref().map(Block::from_columns).transpose()?;
+        let embedding = timed!(
             self.seconds.embedding,
-            self.embedding_step(&similarity, (Kind::Model, WHILE_MOVING), warm.as_ref(), mixed)
-        );
-        let Some(embedding) = step? else { return Ok(None) };
+            self.embedding_step(&similarity, WHILE_MOVING, warm.as_ref(), &state.mixed)
+        )?;
         let norm2: f64 =
             similarity.columns().iter().flat_map(|c| c.iter()).map(|(_, v)| v * v).sum();
+        // What it cost holds for the weights and scales it had.
+        let same = earlier.course.normalize == self.problem.options.normalize
+            && earlier.weights == state.weights;
+        let fidelity = match same {
+            true => earlier.course.fidelity,
+            false => {
+                let monitor = self.problem.monitor;
+                let costs = timed!(self.seconds.weights, self.mixture.costs(&similarity, monitor))?;
+                state.weights.iter().zip(&costs).map(|(w, h)| w * h).sum()
+            }
+        };
         let objective = self.objective(fidelity, norm2, &embedding);
-        let gap = f64::INFINITY;
-        let weights = weights.to_vec();
-        Ok(Some(Iterate { similarity, weights, embedding, fidelity, objective, gap }))
+        let weights = memory::copied(&state.weights, "weights")?;
+        let (gap, alpha) = (f64::INFINITY, self.problem.options.alpha);
+        let (seen, pulled) = (Vec::new(), None);
+        Ok(Iterate {
+            similarity,
+            weights,
+            embedding,
+            fidelity,
+            objective,
+            gap,
+            alpha,
+            seen,
+            pulled,
+        })
     }
 
     fn objective(&self, fidelity: f64, norm2: f64, embedding: &Embedding) -> f64 {
@@ -193,83 +228,103 @@ impl Solver<'_, '_> {
     }
 
     /// One outer iteration from `before`, or the start: Z, then w and K_w, then P. Also returns
-    /// the relative change of Z. `None` when the monitor asked to stop.
+    /// the relative change of Z.
     fn iterate(
         &mut self,
         before: Option<&Iterate>,
         weights: &mut Vec<f64>,
         mixed: &mut Mixed,
-    ) -> Result<Option<(Iterate, f64)>> {
-        let pull = before
-            .map(|before| &before.embedding.vectors)
-            .filter(|_| self.problem.options.beta > 0.0);
+    ) -> Result<(Iterate, f64)> {
+        let Options { alpha, beta, kkt_tolerance, .. } = *self.problem.options;
+        let pull = before.map(|before| &before.embedding.vectors).filter(|_| beta > 0.0);
+        // Below, α is lost in the rounding of the kernel.
+        let alpha = alpha.max(LEAST_ALPHA * mixed.unit);
         let problem = Quadratic::new(
             &mixed.kernel,
-            (self.problem.options.alpha / mixed.unit).max(LEAST_ALPHA),
-            pull.map(|embedding| (self.problem.options.beta / mixed.unit, embedding)),
-            self.problem.options.kkt_tolerance,
+            alpha / mixed.unit,
+            pull.map(|embedding| (beta / mixed.unit, embedding)),
+            kkt_tolerance * (mixed.size / mixed.unit),
         )?;
         // The weights that follow the start move Z further than its last digits.
         let problem =
             if before.is_none() && self.learns_weights() { problem.loosely() } else { problem };
         let earlier = before.map(|before| &before.similarity);
-        let step = timed!(
+        let update = timed!(
             self.seconds.similarity,
             similarity::solve(&problem, earlier, self.problem.monitor)
-        );
-        let Some(update) = step? else { return Ok(None) };
-        let Update { similarity, gap, .. } = update;
+        )?;
+        let gap = (update.gap + problem.rounding()) * (mixed.unit / mixed.size);
+        let seen = memory::copied(weights, "weights")?;
+        let Update { similarity, norm2, off_diagonal2, change2, .. } = update;
 
-        let step = timed!(self.seconds.weights, self.weight_step(&similarity, weights, mixed));
-        let Some(fidelity) = step? else { return Ok(None) };
+        let fidelity = timed!(self.seconds.weights, self.weight_step(&similarity, weights, mixed))?;
 
         let warm = before.and_then(|before| before.embedding.basis.as_ref());
-        let step = timed!(
+        let embedding = timed!(
             self.seconds.embedding,
-            self.embedding_step(&similarity, (Kind::Model, WHILE_MOVING), warm, mixed)
-        );
-        let Some(embedding) = step? else { return Ok(None) };
+            self.embedding_step(&similarity, WHILE_MOVING, warm, mixed)
+        )?;
 
-        let objective = self.objective(fidelity, update.norm2, &embedding);
+        let objective = self.objective(fidelity, norm2, &embedding);
         // Relative to the off-diagonal part, the only one that reaches L: at small α the
         // diagonal is nearly all of Z and would hide any change.
-        let size2 = update.off_diagonal2.max(1e-24 * update.norm2);
-        let change = (update.change2 / size2).sqrt();
-        let weights = weights.clone();
-        let next = Iterate { similarity, weights, embedding, fidelity, objective, gap };
-        Ok(Some((next, change)))
+        let change = (change2 / off_diagonal2.max(1e-24 * norm2)).sqrt();
+        let weights = memory::copied(weights, "weights")?;
+        Ok((
+            Iterate {
+                similarity,
+                weights,
+                embedding,
+                fidelity,
+                objective,
+                gap,
+                alpha,
+                seen,
+                pulled: None,
+            },
+            change,
+        ))
     }
 
     fn mix(&self, weights: &[f64], mixed: &mut Mixed) -> Result<()> {
         self.problem.monitor.begin(Step::Weights, 1);
-        self.mixture.mix(weights, self.problem.options.alpha, mixed)
+        self.mixture.mix(weights, self.problem.options.alpha, mixed, self.problem.monitor)
     }
 
-    /// Updates w and K_w for Z; returns Tr(K_w − 2K_wZ + ZᵀK_wZ), or `None` when the monitor asked
-    /// to stop.
+    /// Updates w and K_w for Z; returns Tr(K_w − 2K_wZ + ZᵀK_wZ).
     fn weight_step(
         &self,
         similarity: &Similarity,
         weights: &mut Vec<f64>,
         mixed: &mut Mixed,
-    ) -> Result<Option<f64>> {
+    ) -> Result<f64> {
         self.problem.monitor.begin(Step::Weights, 1);
         let costs = self.mixture.costs(similarity, self.problem.monitor)?;
-        let Some(costs) = costs else { return Ok(None) };
         if self.learns_weights() {
-            *weights = weights::optimal(&costs, HALF);
+            *weights = weights::optimal(&costs, HALF)?;
             self.mix(weights, mixed)?;
         }
-        Ok(Some(weights.iter().zip(&costs).map(|(w, h)| w * h).sum()))
+        Ok(weights.iter().zip(&costs).map(|(w, h)| w * h).sum())
     }
 
+    /// P for the Laplacian of the model.
     fn embedding_step(
+        &self,
+        similarity: &Similarity,
+        tolerance: f64,
+        warm: Option<&Block>,
+        mixed: &Mixed,
+    ) -> Result<Embedding> {
+        self.embed(similarity, (Kind::Model, tolerance), warm, mixed)
+    }
+
+    fn embed(
         &self,
         similarity: &Similarity,
         (kind, tolerance): (Kind, f64),
         warm: Option<&Block>,
         mixed: &Mixed,
-    ) -> Result<Option<Embedding>> {
+    ) -> Result<Embedding> {
         let graph = Graph::new(similarity)?;
         let (clusters, kernel) = (self.problem.clusters, &mixed.kernel);
         let way = Way { kind, tolerance, by: embedding::fastest(graph.samples(), clusters) };
@@ -287,6 +342,7 @@ impl Solver<'_, '_> {
         let mut vectors = Matrix::zeros(n, self.problem.clusters, "embedding")?;
         (0..self.problem.clusters).for_each(|k| vectors.col_mut(k)[k] = 1.0);
         let groups = Parts { of: memory::filled(n, 0, "labels")?, count: 1 };
+        let alpha = self.problem.options.alpha;
         Ok(Iterate {
             similarity: Similarity::from_columns(columns),
             weights,
@@ -298,36 +354,38 @@ impl Solver<'_, '_> {
                 residual: 0.0,
                 basis: None,
             },
-            fidelity: f64::INFINITY,
-            objective: self.problem.options.alpha * n as f64,
+            fidelity: 0.0,
+            objective: alpha * n as f64,
             gap: f64::INFINITY,
+            alpha,
+            seen: Vec::new(),
+            pulled: None,
         })
     }
 
     /// Reads the labels and hands over the result.
-    fn finish(
-        mut self,
-        last: Iterate,
-        trace: Vec<f64>,
-        course: Course,
-        mixed: &Mixed,
-        outcome: Option<Outcome>,
-    ) -> Result<Fit> {
-        let Iterate { similarity, weights, mut embedding, objective, gap, .. } = last;
+    fn finish(mut self, state: State, outcome: Outcome) -> Result<Fit> {
+        let State { mixed, weights, now, trace, mut course } = state;
+        let last = match now {
+            Some(last) => last,
+            None => self.nothing(weights)?,
+        };
+        course.fidelity = last.fidelity;
+        course.normalize = self.problem.options.normalize;
+        let Iterate { similarity, weights, mut embedding, objective, gap, alpha, .. } = last;
+        let certified = Certified { weights: last.seen, embedding: last.pulled };
         let kind = match self.problem.options.embedding {
             options::Embedding::Model => Kind::Model,
             options::Embedding::Normalized => Kind::Normalized,
         };
         // Settles the last digits of P, or embeds anew. A fit that was stopped keeps what it has.
-        if self.problem.monitor.stop().is_none()
-            && (embedding.residual > AT_THE_END || kind != Kind::Model)
-        {
+        if embedding.residual > AT_THE_END || kind != Kind::Model {
             let warm = embedding.basis.as_ref().filter(|_| kind == Kind::Model);
-            let step = timed!(
-                self.seconds.embedding,
-                self.embedding_step(&similarity, (kind, AT_THE_END), warm, mixed)
-            );
-            embedding = step?.unwrap_or(embedding);
+            let again = || self.embed(&similarity, (kind, AT_THE_END), warm, &mixed);
+            match timed!(self.seconds.embedding, again()) {
+                Err(Error::Stopped { .. }) => {}
+                better => embedding = better?,
+            }
         }
         if kind == Kind::Normalized {
             embedding::unit_rows(&mut embedding.vectors);
@@ -335,11 +393,13 @@ impl Solver<'_, '_> {
         self.problem.monitor.begin(Step::Labels, 1);
         let labels = timed!(self.seconds.labels, self.labels(&embedding))?;
         // A stop that came while the labels were read counts too.
-        let outcome = self.problem.monitor.stop().or(outcome).unwrap_or(Outcome::Cancelled);
+        let outcome = self.problem.monitor.stop().unwrap_or(outcome);
         Ok(Fit {
             weights,
             similarity: Some(similarity),
             kkt_residual: Some(gap),
+            alpha_used: Some(alpha),
+            certified: Some(certified).filter(|certified| !certified.weights.is_empty()),
             embedding_residual: Some(embedding.residual),
             components: Some(embedding.components),
             embedding: Some(embedding.vectors),

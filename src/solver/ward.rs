@@ -12,33 +12,32 @@ use crate::memory;
 use crate::monitor::Monitor;
 use rayon::prelude::*;
 
-/// Groups the parts into `clusters` groups, numbered by first occurrence; `None` when the monitor
-/// asked to stop.
+/// Groups the parts into `clusters` groups, numbered by first occurrence.
 pub(crate) fn merge(
     parts: &Parts,
     clusters: usize,
     kernel: &Matrix,
     monitor: &Monitor<'_>,
-) -> Result<Option<Parts>> {
+) -> Result<Parts> {
+    const WHAT: &str = "groups of parts";
     let k = parts.count;
-    let mut members = vec![Vec::new(); k];
-    for (i, &part) in parts.of.iter().enumerate() {
-        members[part as usize].push(i);
-    }
+    let mut size = memory::filled(k, 0.0, WHAT)?;
+    parts.of.iter().for_each(|&part| size[part as usize] += 1.0);
+    let members = parts.members()?;
     // Means' inner products, then Ward's costs |a||b|/(|a|+|b|)·|mean_a − mean_b|².
     let mut cost = Matrix::zeros(k, k, "distances of parts")?;
-    cost.values_mut().par_chunks_mut(k).zip(&members).for_each(|(sums, own)| {
-        for &j in own {
-            for (value, &part) in kernel.col(j).iter().zip(&parts.of) {
+    cost.values_mut().par_chunks_mut(k).enumerate().try_for_each(|(part, sums)| {
+        for &(j, _) in members.line(part) {
+            monitor.go_on()?;
+            for (value, &part) in kernel.col(j as usize).iter().zip(&parts.of) {
                 sums[part as usize] += value;
             }
         }
-        for (sum, other) in sums.iter_mut().zip(&members) {
-            *sum /= (own.len() * other.len()) as f64;
-        }
-    });
-    let squares: Vec<f64> = (0..k).map(|a| cost.get(a, a)).collect();
-    let mut size: Vec<f64> = members.iter().map(|own| own.len() as f64).collect();
+        sums.iter_mut().zip(&size).for_each(|(sum, other)| *sum /= size[part] * other);
+        Ok(())
+    })?;
+    let mut squares = memory::with_capacity(k, WHAT)?;
+    squares.extend((0..k).map(|a| cost.get(a, a)));
     for b in 0..k {
         for (a, value) in cost.col_mut(b).iter_mut().enumerate() {
             let distance2 = (squares[a] + squares[b] - 2.0 * *value).max(0.0);
@@ -46,20 +45,20 @@ pub(crate) fn merge(
         }
     }
 
-    let mut leader: Vec<usize> = (0..k).collect();
-    let mut alive: Vec<usize> = (0..k).collect();
+    let mut leader = memory::with_capacity(k, WHAT)?;
+    leader.extend(0..k);
+    let mut alive = memory::copied(&leader, WHAT)?;
     // For each group the best partner behind it: only rows that a merger touched are searched
     // again, which keeps the whole near k² steps.
     let partner = |cost: &Matrix, alive: &[usize], a: usize| {
         let behind = alive.iter().copied().filter(|&b| b > a);
         behind.min_by(|&x, &y| cost.get(x, a).total_cmp(&cost.get(y, a)))
     };
-    let mut best: Vec<Option<usize>> = memory::with_capacity(k, "partners")?;
+    let mut best: Vec<Option<usize>> = memory::with_capacity(k, WHAT)?;
     best.extend((0..k).map(|a| partner(&cost, &alive, a)));
+    // Ends: two become one each time.
     while alive.len() > clusters {
-        if monitor.stop().is_some() {
-            return Ok(None);
-        }
+        monitor.go_on()?;
         let pairs = alive.iter().filter_map(|&a| best[a].map(|b| (a, b)));
         let closest = pairs.min_by(|x, y| cost.get(x.1, x.0).total_cmp(&cost.get(y.1, y.0)));
         let Some((a, b)) = closest else { break };
@@ -84,14 +83,15 @@ pub(crate) fn merge(
         }
     }
     let group = |mut part: usize| {
+        // Ends: a leader came earlier, and the first leads itself.
         while leader[part] != part {
             part = leader[part];
         }
         part
     };
-    let mut number = vec![u32::MAX; k];
+    let mut number = memory::filled(k, u32::MAX, WHAT)?;
     let mut count = 0;
-    let mut of = memory::with_capacity(parts.of.len(), "groups")?;
+    let mut of = memory::with_capacity(parts.of.len(), WHAT)?;
     for &part in &parts.of {
         let group = group(part as usize);
         if number[group] == u32::MAX {
@@ -100,7 +100,7 @@ pub(crate) fn merge(
         }
         of.push(number[group]);
     }
-    Ok(Some(Parts { of, count: count as usize }))
+    Ok(Parts { of, count: count as usize })
 }
 
 #[cfg(test)]
@@ -166,9 +166,8 @@ mod tests {
             }
         }
         for clusters in 1..=parts.count {
-            let merged = monitor::idle(|monitor| merge(&parts, clusters, &kernel, monitor))
-                .unwrap()
-                .unwrap();
+            let merged =
+                monitor::idle(|monitor| merge(&parts, clusters, &kernel, monitor)).unwrap();
             assert_eq!(merged.count, clusters);
             assert_eq!(merged.of, slowly(&parts, clusters, &points), "{clusters} clusters");
         }
@@ -186,7 +185,6 @@ mod tests {
         }
         let parts = Parts { of: vec![0, 1, 2, 3], count: 4 };
         let merged = monitor::idle(|monitor| merge(&parts, 3, &kernel, monitor));
-        let merged = merged.unwrap().unwrap();
-        assert_eq!(merged.of, [0, 0, 1, 2]);
+        assert_eq!(merged.unwrap().of, [0, 0, 1, 2]);
     }
 }

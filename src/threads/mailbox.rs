@@ -1,6 +1,8 @@
 //! Letters from a worker to the calling thread. The standard library's channel would do, but it
 //! allocates behind the back of [`lifeboat`](crate::lifeboat) when it waits.
 
+use crate::error::{Error, Result};
+use crate::lifeboat::may_fail;
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -40,6 +42,18 @@ impl<T> Mailbox<T> {
     pub(crate) fn new() -> Self {
         let inside = Inside { letters: VecDeque::new(), closed: false };
         Self { inside: Mutex::new(inside), news: Condvar::new() }
+    }
+
+    /// With room for so many letters, so that sending them needs no memory.
+    pub(crate) fn with_room(letters: usize) -> Result<Self> {
+        let mailbox = Self::new();
+        may_fail(|| mailbox.lock().letters.try_reserve_exact(letters)).map_err(|_| {
+            Error::OutOfMemory {
+                bytes: letters.saturating_mul(size_of::<T>()),
+                what: "worker threads",
+            }
+        })?;
+        Ok(mailbox)
     }
 
     fn lock(&self) -> MutexGuard<'_, Inside<T>> {

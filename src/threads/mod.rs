@@ -8,13 +8,16 @@ mod mailbox;
 #[allow(unsafe_code)]
 mod native;
 
+use crate::arithmetic::Environment;
 use crate::error::{Error, Result};
 use crate::lifeboat;
 use crate::memory;
 use crate::panics;
 pub(crate) use mailbox::Mailbox;
 use native::Team;
+use std::cell::Cell;
 use std::num::NonZero;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 /// How many threads `threads` = `requested` means on this machine.
@@ -53,6 +56,7 @@ pub(crate) fn run_with_events<E: Send, R: Send>(
                 *slot = Some(work(&|event| to.send(event)));
                 drop(open);
             });
+            // Ends: the worker closes the mailbox when its work is done, also by a panic.
             loop {
                 match events.receive(interval) {
                     mailbox::Received::Letter(event) => handle(Some(event)),
@@ -67,9 +71,24 @@ pub(crate) fn run_with_events<E: Send, R: Send>(
 
 /// Runs `work` on a thread of its own while the calling thread waits.
 pub(crate) fn run_one(work: impl FnOnce() + Send) -> Result<()> {
-    let mut team = Team::new(1)?;
-    team.start(0, work).map_err(|error| not_started(1, &error))
+    let ready = AtomicBool::new(false);
+    {
+        let mut team = Team::new(1)?;
+        let started = team.start(0, || {
+            ready.store(native::has_memory(), Relaxed);
+            if ready.load(Relaxed) {
+                work();
+            }
+        });
+        started.map_err(|error| not_started(1, &error))?;
+    }
+    match ready.load(Relaxed) {
+        true => Ok(()),
+        false => Err(NO_MEMORY),
+    }
 }
+
+const NO_MEMORY: Error = Error::OutOfMemory { bytes: native::STACK, what: "a worker thread" };
 
 /// Why threads could not be started: the system says the same for both reasons.
 fn not_started(threads: usize, error: &dyn std::fmt::Display) -> Error {
@@ -79,23 +98,91 @@ fn not_started(threads: usize, error: &dyn std::fmt::Display) -> Error {
     }
 }
 
+/// Runs `work` with a pool of so many workers.
+///
+/// A fuzzer calls thousands of times a second: there, and only there, pools are kept.
+#[cfg(fuzzing)]
 #[allow(clippy::disallowed_methods)]
 fn in_pool<R>(threads: usize, work: impl FnOnce(&rayon::ThreadPool) -> R) -> Result<R> {
+    use std::sync::OnceLock;
+    use std::sync::atomic::Ordering::SeqCst;
+    static KEPT: [OnceLock<rayon::ThreadPool>; 3] = [const { OnceLock::new() }; 3];
+    static TAKEN: [AtomicBool; 3] = [const { AtomicBool::new(false) }; 3];
+    struct GiveBack<'t>(&'t AtomicBool);
+    impl Drop for GiveBack<'_> {
+        fn drop(&mut self) {
+            self.0.store(false, SeqCst);
+        }
+    }
+    // A call from a progress function must not wait for the worker that waits for it.
+    let free = TAKEN.get(threads).filter(|taken| !taken.swap(true, SeqCst));
+    let Some((kept, taken)) = KEPT.get(threads).zip(free) else {
+        return in_own_pool(threads, work);
+    };
+    let _give_back = GiveBack(taken);
+    let pool = kept.get_or_init(|| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        pool.build().expect("a few threads")
+    });
+    let (mark, board) = (panics::inherit(), lifeboat::inherit());
+    pool.broadcast(|_| {
+        mark();
+        board();
+    });
+    Ok(work(pool))
+}
+
+/// Runs `work` with a pool of so many workers, which end with it.
+#[cfg(not(fuzzing))]
+fn in_pool<R>(threads: usize, work: impl FnOnce(&rayon::ThreadPool) -> R) -> Result<R> {
+    in_own_pool(threads, work)
+}
+
+#[allow(clippy::disallowed_methods)]
+fn in_own_pool<R>(threads: usize, work: impl FnOnce(&rayon::ThreadPool) -> R) -> Result<R> {
     let (mark, board) = (&panics::inherit(), &lifeboat::inherit());
+    let (arrivals, arrived) = (Mailbox::with_room(threads)?, &mut 0);
     // Goes after the pool, whose threads end with it, and waits for them.
     let mut team = Team::new(threads)?;
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
         .spawn_handler(|thread| {
+            let arrivals = &arrivals;
+            *arrived += 1;
             team.start(thread.index(), move || {
-                mark();
-                board();
-                thread.run();
+                // Before anything that has a thread-local variable.
+                let ready = native::has_memory();
+                arrivals.send(ready);
+                if ready {
+                    Environment::ours().enter();
+                    mark();
+                    board();
+                    thread.run();
+                }
             })
         })
         .build()
         .map_err(|error| not_started(threads, &error))?;
+    for _ in 0..*arrived {
+        if !matches!(arrivals.receive(Duration::MAX), mailbox::Received::Letter(true)) {
+            drop(pool);
+            return Err(NO_MEMORY);
+        }
+    }
     Ok(work(&pool))
+}
+
+/// Whether the calling thread, which may be new to the library, can have thread-local variables.
+pub(crate) fn caller_has_memory() -> bool {
+    thread_local! {
+        /// No destructor: it can be had at any time.
+        static KNOWN: Cell<bool> = const { Cell::new(false) };
+    }
+    KNOWN.get() || {
+        let ready = native::has_memory();
+        KNOWN.set(ready);
+        ready
+    }
 }
 
 #[cfg(test)]

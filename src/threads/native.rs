@@ -48,6 +48,20 @@ impl Drop for Team<'_> {
 
 type Work = Box<dyn FnOnce() + Send>;
 
+/// Whether this thread can have some memory of the system's allocator.
+///
+/// The C library ends the process if it has none when a thread registers the destructor of a
+/// thread-local variable. That takes a few bytes each time; they are there if this much was.
+pub(super) fn has_memory() -> bool {
+    const ENOUGH: usize = 4 << 10;
+    // SAFETY: what was allocated is given back, and not looked at.
+    unsafe {
+        let block = std::hint::black_box(libc::malloc(ENOUGH));
+        libc::free(block);
+        !block.is_null()
+    }
+}
+
 #[cfg(unix)]
 use unix::{Thread, join, start};
 

@@ -1,16 +1,19 @@
 //! A few vectors of length n side by side, stored sample by sample: the layout that both
 //! sparse products (one contiguous row for each neighbour) and dense ones like.
 
-use super::decompose;
+use super::smallest_of;
 use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::memory;
+use crate::monitor::Monitor;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 /// Samples handled by one task; sums over samples add up the tasks in order.
 const CHUNK: usize = 512;
+
+const WHAT: &str = "eigenvectors";
 
 /// n×width, row-major.
 #[derive(Debug, Default)]
@@ -21,7 +24,7 @@ pub(crate) struct Block {
 
 impl Block {
     pub(crate) fn zeros(samples: usize, width: usize) -> Result<Self> {
-        Ok(Self { values: memory::filled(samples * width, 0.0, "eigenvectors")?, width })
+        Ok(Self { values: memory::filled(samples * width, 0.0, WHAT)?, width })
     }
 
     /// The columns of a matrix.
@@ -34,7 +37,7 @@ impl Block {
     }
 
     pub(crate) fn try_clone(&self) -> Result<Self> {
-        let mut values = memory::with_capacity(self.values.len(), "eigenvectors")?;
+        let mut values = memory::with_capacity(self.values.len(), WHAT)?;
         values.extend_from_slice(&self.values);
         Ok(Self { values, width: self.width })
     }
@@ -68,12 +71,12 @@ impl Block {
     }
 
     /// The squared length of each column.
-    pub(crate) fn lengths2(&self) -> Vec<f64> {
-        let mut sums = vec![0.0; self.width];
+    pub(crate) fn lengths2(&self) -> Result<Vec<f64>> {
+        let mut sums = memory::filled(self.width, 0.0, WHAT)?;
         for row in self.rows() {
             sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += value * value);
         }
-        sums
+        Ok(sums)
     }
 
     /// The transpose, width×n column-major, for faer.
@@ -82,24 +85,21 @@ impl Block {
     }
 
     /// selfᵀ·other.
-    pub(crate) fn inner(&self, other: &Self) -> Mat<f64> {
-        let parts: Vec<Mat<f64>> = self
-            .values
-            .par_chunks(CHUNK * self.width)
-            .zip(other.values.par_chunks(CHUNK * other.width))
-            .map(|(a, b)| {
-                let a = MatRef::from_column_major_slice(a, self.width, a.len() / self.width);
-                let b = MatRef::from_column_major_slice(b, other.width, b.len() / other.width);
-                let mut part = Mat::zeros(self.width, other.width);
-                matmul(part.as_mut(), Accum::Replace, a, b.transpose(), 1.0, Par::Seq);
-                part
-            })
-            .collect();
-        let mut sum = Mat::zeros(self.width, other.width);
-        for part in parts {
+    pub(crate) fn inner(&self, other: &Self) -> Result<Mat<f64>> {
+        let chunks = self.samples().div_ceil(CHUNK);
+        let parts = memory::par_map(chunks, WHAT, |chunk| {
+            let (first, rows) = (chunk * CHUNK, CHUNK.min(self.samples() - chunk * CHUNK));
+            let own = self.view().subcols(first, rows);
+            let others = other.view().subcols(first, rows).transpose();
+            let mut product = memory::mat(self.width, other.width, WHAT)?;
+            matmul(product.as_mut(), Accum::Replace, own, others, 1.0, Par::Seq);
+            Ok(product)
+        })?;
+        let mut sum = memory::mat(self.width, other.width, WHAT)?;
+        for part in parts.into_iter().flatten() {
             sum += part;
         }
-        sum
+        Ok(sum)
     }
 
     /// self·coefficients, or with `onto`, onto + factor·self·coefficients.
@@ -128,7 +128,7 @@ impl Block {
     /// The columns of self, then those of other.
     pub(crate) fn beside(&self, other: &Self) -> Result<Self> {
         let width = self.width + other.width;
-        let mut values = memory::with_capacity(self.samples() * width, "eigenvectors")?;
+        let mut values = memory::with_capacity(self.samples() * width, WHAT)?;
         for (a, b) in self.rows().zip(other.rows()) {
             values.extend_from_slice(a);
             values.extend_from_slice(b);
@@ -138,17 +138,18 @@ impl Block {
 
     /// An orthonormal basis of the columns; directions that are there already, to rounding, are
     /// dropped. Also tells whether the columns were orthonormal before.
-    pub(crate) fn orthonormalized(&self) -> Result<(Self, bool)> {
-        let mut gram = self.inner(self);
+    pub(crate) fn orthonormalized(&self, monitor: &Monitor<'_>) -> Result<(Self, bool)> {
+        let mut gram = self.inner(self)?;
         let width = self.width;
         let inverse = |k: usize| if gram[(k, k)] > 0.0 { 1.0 / gram[(k, k)].sqrt() } else { 0.0 };
-        let lengths: Vec<f64> = (0..width).map(inverse).collect();
+        let mut lengths = memory::with_capacity(width, WHAT)?;
+        lengths.extend((0..width).map(inverse));
         for j in 0..width {
             for i in 0..width {
                 gram[(i, j)] *= lengths[i] * lengths[j];
             }
         }
-        let (values, vectors) = decompose(gram.as_ref())?;
+        let (values, vectors) = smallest_of(gram.as_ref(), width, monitor)?;
         let largest = values.last().copied().unwrap_or(0.0);
         let skipped = values.iter().filter(|&&v| v <= 1e-13 * largest || v <= 0.0).count();
         let kept = values.len() - skipped;
@@ -156,9 +157,13 @@ impl Block {
         if kept == 0 {
             return Ok((Self::default(), true));
         }
-        let transform = Mat::from_fn(width, kept, |i, k| {
-            vectors[(i, skipped + k)] / values[skipped + k].sqrt() * lengths[i]
-        });
+        let mut transform = memory::mat(width, kept, WHAT)?;
+        for k in 0..kept {
+            for i in 0..width {
+                transform[(i, k)] =
+                    vectors[(i, skipped + k)] / values[skipped + k].sqrt() * lengths[i];
+            }
+        }
         Ok((self.combine(transform.as_ref(), None)?, was_orthonormal))
     }
 }

@@ -8,22 +8,29 @@
 //! Tr(XᵀAX) never rises above that of the warm start: the objective of the fit cannot rise here
 //! even before the last digit is settled.
 
-use super::{Block, Operator, Pairs, smallest_unless};
+use super::{Block, Operator, Pairs, smallest_of};
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::monitor::Monitor;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{RngCore, SeedableRng};
 
+const WHAT: &str = "eigenvectors";
+
 /// Blocks the basis holds before it is cut back.
 const MOST_BLOCKS: usize = 4;
+
+/// Vectors it holds at most where two blocks are fewer: its projection is decomposed in pieces of which
+/// one cannot be interrupted, and that grows with the third power.
+const MOST_ROWS: usize = 2048;
 
 /// Rounds that are made at most where there is no other way.
 pub(crate) const MOST_ROUNDS: usize = 1000;
 
 /// The `count` smallest eigenpairs outside of the null space, to residuals of `tolerance` times
-/// the largest diagonal entry; `None` when the monitor asked to stop. Needs
+/// the largest diagonal entry. Needs
 /// `count + nullity ≤ samples`. After `most_rounds` the pairs are returned as they are, with their
 /// residual.
 pub(crate) fn smallest(
@@ -33,30 +40,28 @@ pub(crate) fn smallest(
     tolerance: f64,
     most_rounds: usize,
     monitor: &Monitor<'_>,
-) -> Result<Option<Pairs>> {
+) -> Result<Pairs> {
     let n = operator.samples();
     let scale = (0..n).map(|i| operator.diagonal(i)).fold(0.0, f64::max);
     let width = (count + (count / 8).max(4)).min(n - operator.nullity());
     let mean = (0..n).map(|i| operator.diagonal(i)).sum::<f64>() / n as f64;
     // Guards against dividing by (nearly) nothing at weakly connected samples.
     let floor = 0.02 * mean;
-    let mut basis = start(operator, width, warm)?;
-    let mut images = apply(operator, &basis)?;
-    let mut projected = basis.inner(&images);
+    let mut basis = start(operator, width, warm, monitor)?;
+    let mut images = apply(operator, &basis, monitor)?;
+    let mut projected = basis.inner(&images)?;
     let mut previous: Option<Mat<f64>> = None;
     let mut round = 0;
+    // Ends: rounds are counted.
     loop {
         round += 1;
         let kept = width.min(basis.width());
-        let stop = || monitor.stop().is_some();
-        let Some((values, rotation)) = smallest_unless(projected.as_ref(), kept, stop)? else {
-            return Ok(None);
-        };
+        let (values, rotation) = smallest_of(projected.as_ref(), kept, monitor)?;
         let best = rotation.as_ref();
         let vectors = basis.combine(best, None)?;
         let wanted = count.min(kept);
         let mut residuals = images.combine(rotation.as_ref().subcols(0, wanted), None)?;
-        let mut norms2 = vec![0.0; wanted];
+        let mut norms2 = memory::filled(wanted, 0.0, WHAT)?;
         for (residual, x) in residuals.rows_mut().zip(vectors.rows()) {
             for k in 0..wanted {
                 residual[k] -= values[k] * x[k];
@@ -68,45 +73,45 @@ pub(crate) fn smallest(
         let complete = basis.width() + operator.nullity() >= n;
         if worst <= tolerance || complete || round == most_rounds {
             let gap = gap(&values[..kept], wanted, scale);
-            let values = values[..wanted].to_vec();
-            return Ok(Some(Pairs { values, vectors, residual: worst, gap }));
+            let values = memory::copied(&values[..wanted], WHAT)?;
+            return Ok(Pairs { values, vectors, residual: worst, gap });
         }
-        if monitor.stop().is_some() {
-            return Ok(None);
-        }
+        monitor.go_on()?;
 
         // Only what has not settled asks for new directions: the basis then lasts longer for it.
-        let open: Vec<usize> =
-            (0..wanted).filter(|&k| norms2[k].sqrt() > tolerance * scale).collect();
-        let restarted = basis.width() + open.len() > MOST_BLOCKS * width;
+        let mut open = memory::with_capacity(wanted, WHAT)?;
+        open.extend((0..wanted).filter(|&k| norms2[k].sqrt() > tolerance * scale));
+        let most = (MOST_BLOCKS * width).min(MOST_ROWS.max(2 * width));
+        let restarted = basis.width() + open.len() > most;
         if restarted {
-            let coefficients = with_previous(best, previous.as_ref());
+            let coefficients = with_previous(best, previous.as_ref())?;
             basis = basis.combine(coefficients.as_ref(), None)?;
             images = images.combine(coefficients.as_ref(), None)?;
-            projected = basis.inner(&images);
+            projected = basis.inner(&images)?;
         }
         let own = basis.width();
         let mut unsettled = Block::zeros(n, open.len())?;
         for (to, from) in unsettled.rows_mut().zip(residuals.rows()) {
             to.iter_mut().zip(&open).for_each(|(value, &k)| *value = from[k]);
         }
-        let directions = precondition(operator, unsettled, floor, values[kept - 1] / mean)?;
-        let added = orthonormal(operator, directions, Some(&basis))?;
+        let lowest = values[kept - 1] / mean;
+        let directions = precondition(operator, unsettled, floor, lowest, monitor)?;
+        let added = orthonormal(operator, directions, Some(&basis), monitor)?;
         if added.width() == 0 {
             let gap = gap(&values[..kept], wanted, scale);
-            let values = values[..wanted].to_vec();
-            return Ok(Some(Pairs { values, vectors, residual: worst, gap }));
+            let values = memory::copied(&values[..wanted], WHAT)?;
+            return Ok(Pairs { values, vectors, residual: worst, gap });
         }
-        let added_images = apply(operator, &added)?;
-        let corner = basis.inner(&added_images);
-        let end = added.inner(&added_images);
+        let added_images = apply(operator, &added, monitor)?;
+        let corner = basis.inner(&added_images)?;
+        let end = added.inner(&added_images)?;
         let total = own + added.width();
-        let mut larger = Mat::zeros(total, total);
+        let mut larger = memory::mat(total, total, WHAT)?;
         larger.submatrix_mut(0, 0, own, own).copy_from(&projected);
         larger.submatrix_mut(own, 0, added.width(), own).copy_from(corner.transpose());
         larger.submatrix_mut(own, own, added.width(), added.width()).copy_from(&end);
         // The best vectors of this round, in coordinates of the larger basis.
-        let mut padded = Mat::zeros(total, kept);
+        let mut padded = memory::mat(total, kept, WHAT)?;
         if restarted {
             // They come first in the new basis: they are its unit vectors.
             (0..kept).for_each(|k| padded[(k, k)] = 1.0);
@@ -128,9 +133,9 @@ fn gap(values: &[f64], wanted: usize, scale: f64) -> f64 {
     }
 }
 
-fn apply(operator: &impl Operator, x: &Block) -> Result<Block> {
+fn apply(operator: &impl Operator, x: &Block, monitor: &Monitor<'_>) -> Result<Block> {
     let mut y = Block::zeros(x.samples(), x.width())?;
-    operator.apply(x, &mut y)?;
+    operator.apply(x, &mut y, monitor)?;
     Ok(y)
 }
 
@@ -138,7 +143,13 @@ fn apply(operator: &impl Operator, x: &Block) -> Result<Block> {
 /// The eigenvalues of D⁻¹A lie between 0 and 2; those from `lowest` on, beyond the wanted ones,
 /// are inverted. The smaller the wanted ones are, the more passes pay: on BA at α = 1e-5 this
 /// takes a fifth of the time that dividing by the diagonal takes.
-fn precondition(operator: &impl Operator, mut r: Block, floor: f64, lowest: f64) -> Result<Block> {
+fn precondition(
+    operator: &impl Operator,
+    mut r: Block,
+    floor: f64,
+    lowest: f64,
+    monitor: &Monitor<'_>,
+) -> Result<Block> {
     let n = operator.samples();
     let lowest = lowest.clamp(1e-3, 1.0);
     let passes = if operator.is_dense() { 1.0 } else { (2.0 / lowest).sqrt() };
@@ -150,7 +161,7 @@ fn precondition(operator: &impl Operator, mut r: Block, floor: f64, lowest: f64)
     let mut image = Block::zeros(n, r.width())?;
     for pass in 0..(passes as usize).clamp(1, 32) {
         if pass > 0 {
-            operator.apply(&step, &mut image)?;
+            operator.apply(&step, &mut image, monitor)?;
             let values = r.values_mut().iter_mut().zip(image.values());
             values.for_each(|(r, image)| *r -= image);
             let next = 1.0 / (2.0 * centre / radius - ratio);
@@ -172,7 +183,12 @@ fn precondition(operator: &impl Operator, mut r: Block, floor: f64, lowest: f64)
 /// An orthonormal basis of so many vectors: the warm start, filled up with vectors that have a part
 /// in every direction. What of the warm start lies in the null space, as when the graph has
 /// fallen into more parts, is gone after orthogonalisation and replaced too.
-fn start(operator: &impl Operator, width: usize, warm: Option<&Block>) -> Result<Block> {
+fn start(
+    operator: &impl Operator,
+    width: usize,
+    warm: Option<&Block>,
+    monitor: &Monitor<'_>,
+) -> Result<Block> {
     let n = operator.samples();
     let mut random = Xoshiro256PlusPlus::seed_from_u64(0x5C3D_2017);
     let mut noise = || (random.next_u64() >> 11) as f64 / (1u64 << 52) as f64 - 1.0;
@@ -184,7 +200,7 @@ fn start(operator: &impl Operator, width: usize, warm: Option<&Block>) -> Result
             *value = known.get(k).copied().unwrap_or(noise);
         }
     }
-    let mut basis = orthonormal(operator, block, None)?;
+    let mut basis = orthonormal(operator, block, None, monitor)?;
     const MOST_ATTEMPTS: usize = 8;
     for _ in 0..MOST_ATTEMPTS {
         if basis.width() == width {
@@ -193,7 +209,7 @@ fn start(operator: &impl Operator, width: usize, warm: Option<&Block>) -> Result
         let mut more = Block::zeros(n, width - basis.width())?;
         more.values_mut().iter_mut().for_each(|value| *value = noise());
         let against = Some(&basis).filter(|basis| basis.width() > 0);
-        let more = orthonormal(operator, more, against)?;
+        let more = orthonormal(operator, more, against, monitor)?;
         basis = if basis.width() > 0 { basis.beside(&more)? } else { more };
     }
     let method = "start of the eigenvectors";
@@ -209,26 +225,27 @@ fn orthonormal(
     operator: &impl Operator,
     mut block: Block,
     against: Option<&Block>,
+    monitor: &Monitor<'_>,
 ) -> Result<Block> {
     for _ in 0..3 {
         if block.width() == 0 {
             return Ok(block);
         }
-        let lengths2 = block.lengths2();
-        operator.project(&mut block);
+        let lengths2 = block.lengths2()?;
+        operator.project(&mut block)?;
         if let Some(against) = against {
-            let inner = against.inner(&block);
+            let inner = against.inner(&block)?;
             block = against.combine(inner.as_ref(), Some((&block, -1.0)))?;
         }
         // What is left of a vector of the null space may be a multiple of it again, and would be
         // stretched to full length.
-        let left2 = block.lengths2();
+        let left2 = block.lengths2()?;
         for k in 0..block.width() {
             if left2[k] <= NOTHING * NOTHING * lengths2[k] {
                 block.rows_mut().for_each(|row| row[k] = 0.0);
             }
         }
-        let (orthonormal, was_orthonormal) = block.orthonormalized()?;
+        let (orthonormal, was_orthonormal) = block.orthonormalized(monitor)?;
         block = orthonormal;
         // A block that was orthonormal before this pass has been through enough.
         if was_orthonormal {
@@ -239,18 +256,24 @@ fn orthonormal(
 }
 
 /// The columns of `best`, then what the columns of `previous` add to them, orthonormal.
-fn with_previous(best: MatRef<'_, f64>, previous: Option<&Mat<f64>>) -> Mat<f64> {
-    let Some(previous) = previous else { return best.to_owned() };
-    let mut added = previous.clone();
-    let mut columns: Vec<Vec<f64>> = Vec::new();
+fn with_previous(best: MatRef<'_, f64>, previous: Option<&Mat<f64>>) -> Result<Mat<f64>> {
+    let Some(previous) = previous else {
+        let mut all = memory::mat(best.nrows(), best.ncols(), WHAT)?;
+        all.copy_from(best);
+        return Ok(all);
+    };
+    let mut added = memory::mat(previous.nrows(), previous.ncols(), WHAT)?;
+    added.copy_from(previous);
+    let mut columns: Vec<Vec<f64>> = memory::with_capacity(added.ncols(), WHAT)?;
     let rows = best.nrows();
     for _ in 0..2 {
-        let mut inner = Mat::zeros(best.ncols(), added.ncols());
+        let mut inner = memory::mat(best.ncols(), added.ncols(), WHAT)?;
         matmul(inner.as_mut(), Accum::Replace, best.transpose(), added.as_ref(), 1.0, Par::Seq);
         matmul(added.as_mut(), Accum::Add, best, inner.as_ref(), -1.0, Par::Seq);
     }
     for k in 0..added.ncols() {
-        let mut column: Vec<f64> = (0..rows).map(|i| added[(i, k)]).collect();
+        let mut column = memory::with_capacity(rows, WHAT)?;
+        column.extend((0..rows).map(|i| added[(i, k)]));
         for _ in 0..2 {
             for other in &columns {
                 let inner: f64 = column.iter().zip(other).map(|(a, b)| a * b).sum();
@@ -263,14 +286,14 @@ fn with_previous(best: MatRef<'_, f64>, previous: Option<&Mat<f64>>) -> Mat<f64>
             columns.push(column);
         }
     }
-    let mut all = Mat::zeros(rows, best.ncols() + columns.len());
+    let mut all = memory::mat(rows, best.ncols() + columns.len(), WHAT)?;
     all.as_mut().subcols_mut(0, best.ncols()).copy_from(best);
     for (k, column) in columns.iter().enumerate() {
         for (i, value) in column.iter().enumerate() {
             all[(i, best.ncols() + k)] = *value;
         }
     }
-    all
+    Ok(all)
 }
 
 #[cfg(test)]
@@ -303,17 +326,16 @@ mod tests {
         monitor::idle(|monitor| {
             let graph = Graph::new(similarity).unwrap();
             let parts = graph.parts().unwrap();
-            let laplacian = Laplacian::new(&graph, &parts, normalized);
+            let laplacian = Laplacian::new(&graph, &parts, normalized).unwrap();
             let (matrix, unit) = laplacian.dense_lifted().unwrap();
             let (values, _) = decompose(matrix.view()).unwrap();
-            let pairs =
-                smallest(&laplacian, count, None, 1e-10, MOST_ROUNDS, monitor).unwrap().unwrap();
+            let pairs = smallest(&laplacian, count, None, 1e-10, MOST_ROUNDS, monitor).unwrap();
             assert!(pairs.residual <= 1e-10);
             for (k, value) in pairs.values.iter().enumerate() {
                 let expected = values[k] * unit;
                 assert!((value - expected).abs() < 1e-9, "pair {k}: {value}, dense {expected}");
             }
-            let gram = pairs.vectors.inner(&pairs.vectors);
+            let gram = pairs.vectors.inner(&pairs.vectors).unwrap();
             for i in 0..count {
                 for j in 0..count {
                     assert!((gram[(i, j)] - f64::from(u8::from(i == j))).abs() < 1e-10);
@@ -322,7 +344,7 @@ mod tests {
             // From its own answer it has nothing left to do.
             let again =
                 smallest(&laplacian, count, Some(&pairs.vectors), 1e-9, MOST_ROUNDS, monitor);
-            assert_eq!(again.unwrap().unwrap().values.len(), count);
+            assert_eq!(again.unwrap().values.len(), count);
         });
     }
 
@@ -348,17 +370,16 @@ mod tests {
             monitor::idle(|monitor| {
                 let graph = Graph::new(&similarity).unwrap();
                 let parts = graph.parts().unwrap();
-                let laplacian = Laplacian::new(&graph, &parts, false);
+                let laplacian = Laplacian::new(&graph, &parts, false).unwrap();
                 let mut indicators = Block::zeros(10 * length, 13).unwrap();
                 for (i, row) in indicators.rows_mut().enumerate() {
                     row[parts.of[i] as usize] = laplacian.null_entry(i);
                 }
                 let warm = Some(&indicators);
                 let found = smallest(&laplacian, 3, warm, 1e-10, MOST_ROUNDS, monitor).unwrap();
-                let found = found.unwrap();
                 let cold = smallest(&laplacian, 3, None, 1e-10, MOST_ROUNDS, monitor).unwrap();
                 assert_eq!(found.values.len(), 3);
-                for (value, expected) in found.values.iter().zip(&cold.unwrap().values) {
+                for (value, expected) in found.values.iter().zip(&cold.values) {
                     assert!((value - expected).abs() < 1e-9, "{value} and {expected}");
                 }
             });
@@ -384,16 +405,15 @@ mod tests {
             let (first, second) = (rings(6, 60, 1e-3), rings(6, 60, 2e-3));
             let graphs = [Graph::new(&first).unwrap(), Graph::new(&second).unwrap()];
             let parts = graphs.each_ref().map(|graph| graph.parts().unwrap());
-            let before = Laplacian::new(&graphs[0], &parts[0], false);
-            let after = Laplacian::new(&graphs[1], &parts[1], false);
-            let start = smallest(&before, 7, None, 1e-10, MOST_ROUNDS, monitor).unwrap().unwrap();
-            let image = apply(&after, &start.vectors).unwrap();
-            let products = start.vectors.inner(&image);
+            let before = Laplacian::new(&graphs[0], &parts[0], false).unwrap();
+            let after = Laplacian::new(&graphs[1], &parts[1], false).unwrap();
+            let start = smallest(&before, 7, None, 1e-10, MOST_ROUNDS, monitor).unwrap();
+            let image = apply(&after, &start.vectors, monitor).unwrap();
+            let products = start.vectors.inner(&image).unwrap();
             let trace: f64 = (0..7).map(|k| products[(k, k)]).sum();
             // Even with a tolerance that accepts anything.
-            let loose = smallest(&after, 7, Some(&start.vectors), 1.0, MOST_ROUNDS, monitor)
-                .unwrap()
-                .unwrap();
+            let loose = smallest(&after, 7, Some(&start.vectors), 1.0, MOST_ROUNDS, monitor);
+            let loose = loose.unwrap();
             assert!(loose.values.iter().sum::<f64>() <= trace + 1e-12);
         });
     }

@@ -8,9 +8,10 @@ mod tridiagonal;
 
 pub(crate) use block::Block;
 pub(crate) use davidson::{MOST_ROUNDS, smallest};
-pub(crate) use dense::{decompose, smallest_unless};
+pub(crate) use dense::{decompose, smallest_of};
 
 use crate::error::Result;
+use crate::monitor::Monitor;
 
 /// A symmetric positive semi-definite operator whose null space is known.
 pub(crate) trait Operator: Sync {
@@ -27,10 +28,10 @@ pub(crate) trait Operator: Sync {
     fn is_dense(&self) -> bool;
 
     /// Removes the null space from each column of `block`.
-    fn project(&self, block: &mut Block);
+    fn project(&self, block: &mut Block) -> Result<()>;
 
     /// y = operator · x.
-    fn apply(&self, x: &Block, y: &mut Block) -> Result<()>;
+    fn apply(&self, x: &Block, y: &mut Block, monitor: &Monitor<'_>) -> Result<()>;
 }
 
 /// Eigenpairs outside of the null space, values rising.

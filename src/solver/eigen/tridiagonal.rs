@@ -6,8 +6,9 @@
 //! (faer's reduction takes 0.35 s for 1000 rows, on one thread and without a way out.)
 
 use crate::error::Result;
-use crate::matrix::Matrix;
+use crate::matrix::{Matrix, par_row_chunks};
 use crate::memory;
+use crate::monitor::Monitor;
 use crate::vector;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
@@ -33,8 +34,8 @@ pub(super) struct Tridiagonal {
 }
 
 impl Tridiagonal {
-    /// Of a matrix of which only the lower triangle is read; `None` if `stop` says so.
-    pub(super) fn new(lower: MatRef<'_, f64>, stop: impl Fn() -> bool) -> Result<Option<Self>> {
+    /// Of a matrix of which only the lower triangle is read.
+    pub(super) fn new(lower: MatRef<'_, f64>, monitor: &Monitor<'_>) -> Result<Self> {
         let n = lower.nrows();
         let mut rest = Matrix::zeros(n, n, "eigendecomposition")?;
         for j in 0..n {
@@ -49,9 +50,7 @@ impl Tridiagonal {
         let mut panel = Panel::new(n)?;
         let mut column = memory::filled(n, 0.0, "eigendecomposition")?;
         for k in 0..n {
-            if stop() {
-                return Ok(None);
-            }
+            monitor.go_on()?;
             column[k..].copy_from_slice(&rest.col(k)[k..]);
             panel.bring_up_to_date(k, &mut column);
             diagonal[k] = column[k];
@@ -67,13 +66,14 @@ impl Tridiagonal {
                 panel.apply(&mut rest, k + 1);
             }
         }
-        Ok(Some(Self { diagonal, below, reflections: rest, factors }))
+        Ok(Self { diagonal, below, reflections: rest, factors })
     }
 
-    /// Multiplies with Q from the left. False, and the vectors spoilt, if `stop` says so.
-    pub(super) fn rotate(&self, vectors: &mut Mat<f64>, stop: impl Fn() -> bool + Sync) -> bool {
+    /// Multiplies with Q from the left.
+    pub(super) fn rotate(&self, vectors: &mut Mat<f64>, monitor: &Monitor<'_>) -> Result<()> {
         let n = self.diagonal.len();
-        let chunks = vectors.par_col_chunks_mut(VECTORS).map(|mut chunk| {
+        par_row_chunks(vectors.as_mut().transpose_mut(), VECTORS, &|chunk| {
+            let mut chunk = chunk.transpose_mut();
             for k in (0..n.saturating_sub(1)).rev() {
                 let (v, factor) = (&self.reflections.col(k)[k + 1..], self.factors[k]);
                 for vector in chunk.as_mut().col_iter_mut() {
@@ -83,9 +83,8 @@ impl Tridiagonal {
                     }
                 }
             }
-            !stop()
-        });
-        chunks.all(|going| going)
+            monitor.go_on()
+        })
     }
 }
 

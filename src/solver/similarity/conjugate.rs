@@ -15,8 +15,20 @@ use crate::memory;
 use crate::monitor::Monitor;
 use crate::vector::{self, vectorized};
 
-/// Steps after which a column is left as it is, its gap reported: never seen to happen.
+/// Steps after which a column is left as it is, its gap reported.
 const MOST_STEPS: usize = 20_000;
+
+/// Steps without a smaller gap after which no further ones are made: what is left of the gap is
+/// rounding of a kernel beside which α is next to nothing.
+const HOPELESS: usize = 300;
+
+/// How a stride ended.
+#[derive(PartialEq)]
+enum Stride {
+    Done,
+    /// Every column that is left has stopped getting better.
+    Stuck,
+}
 
 /// Steps without a smaller gap after which a gap within the tolerance is good enough, although
 /// it is not yet as small as the target.
@@ -78,26 +90,27 @@ impl<'p> Panels<'p> {
     }
 
     /// Walks the columns `open` until their gaps are small, or for so many steps; those that
-    /// have not arrived stay in `open`. False if asked to stop.
+    /// have not arrived stay in `open`.
     pub(super) fn walk(
         &mut self,
         open: &mut Vec<usize>,
         gaps: &mut [f64],
         most_steps: usize,
         monitor: &Monitor<'_>,
-    ) -> Result<bool> {
+    ) -> Result<()> {
         let mut left = most_steps.min(MOST_STEPS);
         let mut enough = self.problem.target;
         self.refresh(open, gaps)?;
+        // Ends: each stride takes a step at least, and steps are counted.
         loop {
             open.retain(|&j| gaps[j] > enough);
             if open.is_empty() || left == 0 {
-                return Ok(true);
+                return Ok(());
             }
             enough = self.problem.tolerance;
             let before = left;
-            if !self.stride(open, gaps, &mut left, monitor)? {
-                return Ok(false);
+            if self.stride(open, gaps, &mut left, monitor)? == Stride::Stuck {
+                left = 0;
             }
             // Gradients are updated along with the points, and each step adds its rounding. Unless
             // that is far below the gap, the gradient is computed anew before a column is believed;
@@ -160,25 +173,24 @@ impl<'p> Panels<'p> {
         Ok(())
     }
 
-    /// Steps with the columns `open` until all have arrived or `steps` are used up.
+    /// Steps with the columns `open` until all have arrived, `steps` are used up, or no step helps
+    /// any more.
     fn stride(
         &mut self,
         open: &[usize],
         gaps: &mut [f64],
         steps: &mut usize,
         monitor: &Monitor<'_>,
-    ) -> Result<bool> {
+    ) -> Result<Stride> {
         let n = self.problem.samples();
         let alpha = self.problem.alpha;
         let mut walkers = memory::with_capacity(open.len(), "columns")?;
         for &j in open {
             walkers.push(Walker::new(j, Face::new(self.leading, n)?));
         }
+        // Ends: steps are counted.
         while *steps > 0 && !walkers.is_empty() {
             *steps -= 1;
-            if monitor.stop().is_some() {
-                return Ok(false);
-            }
             for (walker, packed) in walkers.iter_mut().zip(self.packed.chunks_exact_mut(n)) {
                 let span = walker.j * n..(walker.j + 1) * n;
                 let point =
@@ -188,6 +200,7 @@ impl<'p> Panels<'p> {
                     response: &self.response[span],
                 };
                 let scratch = (&mut self.work, &mut *self.trial);
+                monitor.go_on()?;
                 walker.choose(self.leading, point, packed, last, scratch);
             }
             self.multiply(walkers.len())?;
@@ -203,8 +216,11 @@ impl<'p> Panels<'p> {
                 walker.note(gaps[walker.j], self.problem);
             }
             walkers.retain(|walker| !walker.arrived);
+            if !walkers.is_empty() && walkers.iter().all(|walker| walker.since_best >= HOPELESS) {
+                return Ok(Stride::Stuck);
+            }
         }
-        Ok(true)
+        Ok(Stride::Done)
     }
 }
 
@@ -368,9 +384,15 @@ fn stay_level(direction: &mut [f64], z: &[f64]) {
 
 /// Euclidean projection onto the simplex, in place: entries above a common level keep what
 /// they have above it, and the level is found by dropping the others pass by pass.
+///
+/// Entries are measured from the largest, since those above the level lie within 1 of it: that keeps
+/// their digits however large they are. Every pass drops one at least, so that there are no more
+/// passes than entries whatever rounding does.
 fn project(v: &mut [f64]) {
-    let mut level = (vector::sum(v) - 1.0) / v.len() as f64;
-    let mut above = v.len();
+    let top = v.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    v.iter_mut().for_each(|value| *value -= top);
+    let (mut level, mut above) = (-1.0, usize::MAX);
+    // Ends: each pass drops an entry at least, whatever rounding does.
     loop {
         let (mut sum, mut count) = (0.0, 0usize);
         for &value in v.iter() {
@@ -379,7 +401,7 @@ fn project(v: &mut [f64]) {
                 count += 1;
             }
         }
-        if count == above || count == 0 {
+        if count >= above || count == 0 {
             break;
         }
         above = count;
@@ -387,5 +409,33 @@ fn project(v: &mut [f64]) {
     }
     for value in v.iter_mut() {
         *value = (*value - level).max(0.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_projection_ends_on_the_simplex_however_large_the_numbers_are() {
+        let mut seed = 1u64;
+        let mut random = || {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (seed >> 11) as f64 / (1u64 << 53) as f64
+        };
+        for size in [1e-300, 1e-3, 1.0, 1e3, 1e14, 1e16, 1e150, 1e300] {
+            for n in [1, 2, 7, 140, 600] {
+                for _ in 0..20 {
+                    let mut v: Vec<f64> = (0..n).map(|_| size * (random() - 0.3)).collect();
+                    let order = v.clone();
+                    project(&mut v);
+                    assert!((vector::sum(&v) - 1.0).abs() < 1e-12, "{size} {n}: {v:?}");
+                    assert!(v.iter().all(|value| *value >= 0.0));
+                    let mut by_size: Vec<usize> = (0..n).collect();
+                    by_size.sort_by(|&a, &b| order[a].total_cmp(&order[b]));
+                    assert!(by_size.windows(2).all(|pair| v[pair[0]] <= v[pair[1]]));
+                }
+            }
+        }
     }
 }

@@ -19,7 +19,7 @@ use crate::memory;
 use crate::monitor::Monitor;
 use crate::vector;
 
-/// Rounds after which a column is handed to the other method: never seen to happen.
+/// Rounds after which a column is handed to the other method.
 const MOST_ROUNDS: usize = 500;
 
 /// Rows of the kernel that are multiplied at a time: what a group's supports have of them fits
@@ -67,7 +67,7 @@ impl<'p> Faces<'p> {
 
     /// Solves at most [`LOT`] columns, given by their places in the panels `pull` and `z` and their
     /// samples. Leaves in `z` the solution, or the best point found, or what was there, and in
-    /// `gaps` how good it is. False if asked to stop.
+    /// `gaps` how good it is.
     pub(super) fn solve(
         &mut self,
         lot: &[(usize, usize)],
@@ -76,7 +76,7 @@ impl<'p> Faces<'p> {
         z: &mut [f64],
         gaps: &mut [f64],
         monitor: &Monitor<'_>,
-    ) -> Result<bool> {
+    ) -> Result<()> {
         let n = self.problem.samples();
         let column = |place: usize| place * n..(place + 1) * n;
         for (face, &(place, sample)) in self.faces.iter_mut().zip(lot) {
@@ -94,16 +94,13 @@ impl<'p> Faces<'p> {
             }
             face.begin(sample);
             face.open = self.order.len() <= self.cap
-                && face.enter(self.problem, &pull[column(place)], &self.order)?;
+                && face.enter(self.problem, &pull[column(place)], &self.order, monitor)?;
         }
         for round in 0..MOST_ROUNDS {
             self.rounds = round;
-            if monitor.stop().is_some() {
-                return Ok(false);
-            }
             let mut working = false;
             for face in &mut self.faces[..lot.len()] {
-                face.open = face.open && face.settle()?;
+                face.open = face.open && face.settle(monitor)?;
                 working |= face.open;
             }
             if !working {
@@ -135,16 +132,17 @@ impl<'p> Faces<'p> {
                     Verdict::Better => {
                         face.violators(gradient, &mut self.order)
                             && face.candidates.len() + self.order.len() <= self.cap
-                            && face.enter(self.problem, pull, &self.order)?
+                            && face.enter(self.problem, pull, &self.order, monitor)?
                     }
-                    Verdict::Cycling => face.start_carefully(self.problem, pull)?,
+                    Verdict::Cycling => face.start_carefully(self.problem, pull, monitor)?,
                     Verdict::Final => false,
                 };
             }
         }
         for (face, &(place, _)) in self.faces.iter().zip(lot) {
-            gaps[place] = face.best.gap;
+            // One that could not be begun leaves its point, and what is known about it.
             if face.touched {
+                gaps[place] = face.best.gap;
                 let z = &mut z[column(place)];
                 z.fill(0.0);
                 for &(value, row) in &face.best.entries {
@@ -152,7 +150,7 @@ impl<'p> Faces<'p> {
                 }
             }
         }
-        Ok(true)
+        Ok(())
     }
 }
 
@@ -266,13 +264,19 @@ impl Face {
 
     /// Makes candidates of `samples`, those that are barred among them free again. False if the
     /// system cannot be solved.
-    fn enter(&mut self, problem: &Quadratic<'_>, pull: &[f64], samples: &[usize]) -> Result<bool> {
+    fn enter(
+        &mut self,
+        problem: &Quadratic<'_>,
+        pull: &[f64],
+        samples: &[usize],
+        monitor: &Monitor<'_>,
+    ) -> Result<bool> {
         if 2 * self.barred.len() > self.candidates.len() {
             // More is held than it would cost to start anew.
             self.order_for_restart(samples)?;
             let all = std::mem::take(&mut self.candidates);
             self.reset();
-            return self.append(problem, pull, &all);
+            return self.append(problem, pull, &all, monitor);
         }
         let candidates = &self.candidates;
         for k in (0..self.barred.len()).rev() {
@@ -283,7 +287,7 @@ impl Face {
         }
         let mut fresh = memory::with_capacity(samples.len(), "candidates")?;
         fresh.extend(samples.iter().filter(|j| !candidates.contains(j)));
-        self.append(problem, pull, &fresh)
+        self.append(problem, pull, &fresh, monitor)
     }
 
     /// Leaves in `candidates` those that are not barred, and `samples`.
@@ -296,7 +300,13 @@ impl Face {
     }
 
     /// Appends candidates to the system.
-    fn append(&mut self, problem: &Quadratic<'_>, pull: &[f64], fresh: &[usize]) -> Result<bool> {
+    fn append(
+        &mut self,
+        problem: &Quadratic<'_>,
+        pull: &[f64],
+        fresh: &[usize],
+        monitor: &Monitor<'_>,
+    ) -> Result<bool> {
         let (kernel, alpha) = (problem.kernel, problem.alpha);
         let old = self.candidates.len();
         let total = old + fresh.len();
@@ -307,6 +317,7 @@ impl Face {
         self.row.extend(fresh.iter().map(|&j| own_row[j]));
         // Q_jk = K_jk − K_ij − K_ik + K_ii + α(1 + [j = k]).
         for start in (old..total).step_by(SIDES) {
+            monitor.go_on()?;
             let count = SIDES.min(total - start);
             memory::refill(&mut self.sides, start + count, [0.0; SIDES], "factor")?;
             let mut diagonal = [0.0; SIDES];
@@ -335,15 +346,16 @@ impl Face {
         all.push(&mut self.first);
         all.extend(&mut self.holds);
         for lot in all.chunks_mut(SIDES) {
+            monitor.go_on()?;
             substitute(&self.factor, (0, old), lot, &mut self.sides)?;
         }
         self.schur.clear();
-        self.extend_schur(0)
+        self.extend_schur(0, monitor)
     }
 
     /// Solves for u, barring what comes out negative until nothing does. False if the system
     /// cannot be solved here.
-    fn settle(&mut self) -> Result<bool> {
+    fn settle(&mut self, monitor: &Monitor<'_>) -> Result<bool> {
         let order = self.candidates.len();
         let mut current = Vec::new();
         if self.careful {
@@ -351,7 +363,9 @@ impl Face {
             let value = |j: &usize| self.best.entries.iter().find(|entry| entry.1 == *j);
             current.extend(self.candidates.iter().map(|j| value(j).map_or(0.0, |entry| entry.0)));
         }
+        // Ends: each pass bars one more of the candidates at least, or is the last.
         loop {
+            monitor.go_on()?;
             // Multipliers: the barred candidates come out as zero.
             let held = self.barred.len();
             memory::refill(&mut self.sides, held, [0.0; SIDES], "multipliers")?;
@@ -391,7 +405,7 @@ impl Face {
             if self.barred.len() == held {
                 break;
             }
-            if !self.bar(held)? {
+            if !self.bar(held, monitor)? {
                 return Ok(false);
             }
         }
@@ -405,7 +419,7 @@ impl Face {
     }
 
     /// Prepares to hold the barred from number `first` on.
-    fn bar(&mut self, first: usize) -> Result<bool> {
+    fn bar(&mut self, first: usize, monitor: &Monitor<'_>) -> Result<bool> {
         let order = self.candidates.len();
         memory::reserve(&mut self.holds, self.barred.len() - first, "barred candidates")?;
         for &place in &self.barred[first..] {
@@ -415,18 +429,20 @@ impl Face {
         }
         let lots = self.holds[first..].chunks_mut(SIDES).zip(self.barred[first..].chunks(SIDES));
         for (lot, places) in lots {
+            monitor.go_on()?;
             let zeros = places.iter().copied().min().unwrap_or(0);
             let mut all = memory::with_capacity(lot.len(), "right-hand sides")?;
             all.extend(lot);
             substitute(&self.factor, (zeros, zeros), &mut all, &mut self.sides)?;
         }
-        self.extend_schur(first)
+        self.extend_schur(first, monitor)
     }
 
     /// Brings the inner products of the barred up to date from number `first` on.
-    fn extend_schur(&mut self, first: usize) -> Result<bool> {
+    fn extend_schur(&mut self, first: usize, monitor: &Monitor<'_>) -> Result<bool> {
         let held = self.barred.len();
         for start in (first..held).step_by(SIDES) {
+            monitor.go_on()?;
             let count = SIDES.min(held - start);
             memory::refill(&mut self.sides, start + count, [0.0; SIDES], "multipliers")?;
             let mut diagonal = [0.0; SIDES];
@@ -472,14 +488,19 @@ impl Face {
     }
 
     /// Goes back to the best point, to go on from there one step at a time.
-    fn start_carefully(&mut self, problem: &Quadratic<'_>, pull: &[f64]) -> Result<bool> {
+    fn start_carefully(
+        &mut self,
+        problem: &Quadratic<'_>,
+        pull: &[f64],
+        monitor: &Monitor<'_>,
+    ) -> Result<bool> {
         self.careful = true;
         self.best.objective = f64::INFINITY;
         let own = self.sample;
         let mut support = memory::with_capacity(self.best.entries.len(), "support")?;
         support.extend(self.best.entries.iter().map(|entry| entry.1).filter(|&j| j != own));
         self.reset();
-        self.append(problem, pull, &support)
+        self.append(problem, pull, &support, monitor)
     }
 
     /// Leaves in `order` the samples that violate optimality most; false if there are none. On the

@@ -6,6 +6,7 @@
 use super::Quadratic;
 use crate::error::Result;
 use crate::memory;
+use crate::monitor::Monitor;
 
 /// Columns of Z solved by one task. Depends on the number of samples alone, so that results do not
 /// depend on the number of threads. Groups of 128 multiply at full speed (those of 64 take a fifth
@@ -18,12 +19,13 @@ pub(in crate::solver) fn size(samples: usize) -> usize {
 
 /// All samples, group after group of [`size`]: the first sample that is left and those nearest
 /// to it.
-pub(super) fn order(problem: &Quadratic<'_>) -> Result<Vec<usize>> {
+pub(super) fn order(problem: &Quadratic<'_>, monitor: &Monitor<'_>) -> Result<Vec<usize>> {
     let n = problem.samples();
     let mut order = memory::with_capacity(n, "order of the columns")?;
     order.extend(0..n);
     let size = size(n);
     for start in (0..n).step_by(size) {
+        monitor.go_on()?;
         // What is left stays sorted behind the groups taken out, so that the first one leads.
         let left = &mut order[start..];
         if left.len() <= size {

@@ -16,7 +16,7 @@ use super::Quadratic;
 use super::factor::{Factor, SIDES, Sides};
 use super::leading::apply;
 use crate::error::Result;
-use crate::matrix::Matrix;
+use crate::matrix::{Matrix, par_row_chunks};
 use crate::memory;
 use crate::monitor::Monitor;
 use crate::solver::eigen::Block;
@@ -45,17 +45,15 @@ pub(super) struct Inverse {
 }
 
 impl Inverse {
-    /// `None` if asked to stop, or if the matrix cannot be factorized.
+    /// `None` if the matrix cannot be factorized.
     pub(super) fn new(problem: &Quadratic<'_>, monitor: &Monitor<'_>) -> Result<Option<Self>> {
         let n = problem.samples();
         let Some(factor) = factorize(problem, monitor)? else { return Ok(None) };
         let mut inverse = Matrix::zeros(n, n, "inverse of the kernel")?;
         let factor = factor.view();
-        let complete =
-            inverse.values_mut().par_chunks_mut(CHUNK * n).enumerate().all(|(chunk, columns)| {
-                if monitor.stop().is_some() {
-                    return false;
-                }
+        inverse.values_mut().par_chunks_mut(CHUNK * n).enumerate().try_for_each(
+            |(chunk, columns)| {
+                monitor.go_on()?;
                 columns.fill(-1.0 / n as f64);
                 let count = columns.len() / n;
                 for (k, column) in columns.chunks_exact_mut(n).enumerate() {
@@ -64,11 +62,9 @@ impl Inverse {
                 let mut columns = MatMut::from_column_major_slice_mut(columns, n, count);
                 solve_lower_triangular_in_place(factor, columns.as_mut(), Par::Seq);
                 solve_upper_triangular_in_place(factor.transpose(), columns.as_mut(), Par::Seq);
-                true
-            });
-        if !complete {
-            return Ok(None);
-        }
+                Ok(())
+            },
+        )?;
         let pull = match problem.pull {
             None => None,
             Some((beta, embedding)) => {
@@ -93,6 +89,7 @@ impl Inverse {
         j: usize,
         z: &mut [f64],
         zeros: &mut Zeros,
+        monitor: &Monitor<'_>,
     ) -> Result<bool> {
         let n = z.len();
         for (z, m) in z.iter_mut().zip(self.inverse.col(j)) {
@@ -108,7 +105,7 @@ impl Inverse {
         }
         memory::refill(&mut zeros.free, n, 0.0, "columns of Z")?;
         zeros.free.copy_from_slice(z);
-        let found = zeros.settle(&self.inverse, z)?;
+        let found = zeros.settle(&self.inverse, z, monitor)?;
         z.iter_mut().for_each(|value| *value = value.max(0.0));
         let total = vector::sum(z);
         if !(total > 0.0 && total.is_finite()) {
@@ -133,9 +130,7 @@ fn factorize(problem: &Quadratic<'_>, monitor: &Monitor<'_>) -> Result<Option<Ma
     let request = llt::factor::cholesky_in_place_scratch::<f64>(PANEL, Par::Seq, spec);
     let mut scratch = memory::scratch(request, "inverse of the kernel")?;
     for start in (0..n).step_by(PANEL) {
-        if monitor.stop().is_some() {
-            return Ok(None);
-        }
+        monitor.go_on()?;
         let (width, end) = (PANEL.min(n - start), (start + PANEL).min(n));
         let (panel, rest) = factor.values_mut().split_at_mut(end * n);
         let panel = &mut panel[start * n..];
@@ -150,9 +145,10 @@ fn factorize(problem: &Quadratic<'_>, monitor: &Monitor<'_>) -> Result<Option<Ma
             return Ok(None);
         }
         let top = top.as_ref();
-        low.as_mut().par_row_chunks_mut(PANEL).for_each(|rows| {
+        par_row_chunks(low.as_mut(), PANEL, &|rows| {
             solve_lower_triangular_in_place(top, rows.transpose_mut(), Par::Seq);
-        });
+            Ok(())
+        })?;
         let low = low.as_ref();
         rest.par_chunks_mut(CHUNK * n).enumerate().for_each(|(chunk, columns)| {
             let (first, count) = (chunk * CHUNK, columns.len() / n);
@@ -181,7 +177,7 @@ pub(super) struct Zeros {
 
 impl Zeros {
     /// Finds the zeros of the column whose free minimiser is there, and leaves it in `z`.
-    fn settle(&mut self, inverse: &Matrix, z: &mut [f64]) -> Result<bool> {
+    fn settle(&mut self, inverse: &Matrix, z: &mut [f64], monitor: &Monitor<'_>) -> Result<bool> {
         let n = z.len();
         self.held.clear();
         self.multipliers.clear();
@@ -200,7 +196,7 @@ impl Zeros {
                 return Ok(true);
             }
             std::mem::swap(&mut self.held, &mut self.next);
-            if self.held.len() > n / 2 || !self.solve_multipliers(inverse)? {
+            if self.held.len() > n / 2 || !self.solve_multipliers(inverse, monitor)? {
                 return Ok(false);
             }
             z.copy_from_slice(&self.free);
@@ -213,10 +209,11 @@ impl Zeros {
     }
 
     /// M_NN λ = −z_N. False if that cannot be solved.
-    fn solve_multipliers(&mut self, inverse: &Matrix) -> Result<bool> {
+    fn solve_multipliers(&mut self, inverse: &Matrix, monitor: &Monitor<'_>) -> Result<bool> {
         let order = self.held.len();
         self.factor.clear();
         for start in (0..order).step_by(SIDES) {
+            monitor.go_on()?;
             let count = SIDES.min(order - start);
             memory::refill(&mut self.sides, start + count, [0.0; SIDES], "multipliers")?;
             let mut diagonal = [0.0; SIDES];

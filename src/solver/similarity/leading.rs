@@ -13,12 +13,13 @@ use super::Quadratic;
 use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::memory;
+use crate::monitor::Monitor;
 use crate::solver::eigen::{Block, decompose};
 use crate::vector::{self, LANES, vectorized};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;
 use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatMut, MatRef, Par, Spec};
+use faer::{Accum, MatMut, MatRef, Par, Spec};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{RngCore, SeedableRng};
 use rayon::prelude::*;
@@ -48,7 +49,7 @@ pub(super) struct Leading {
 }
 
 impl Leading {
-    pub(super) fn new(problem: &Quadratic<'_>) -> Result<Self> {
+    pub(super) fn new(problem: &Quadratic<'_>, monitor: &Monitor<'_>) -> Result<Self> {
         let n = problem.samples();
         let width = MOST.min(n);
         let mut basis = Block::zeros(n, width)?;
@@ -57,7 +58,8 @@ impl Leading {
             *value = (random.next_u64() >> 11) as f64 / (1u64 << 52) as f64 - 1.0;
         }
         for _ in 0..PASSES {
-            basis = apply(problem.kernel, &basis)?.orthonormalized()?.0;
+            monitor.go_on()?;
+            basis = apply(problem.kernel, &basis)?.orthonormalized(monitor)?.0;
             if basis.width() == 0 {
                 break;
             }
@@ -65,16 +67,19 @@ impl Leading {
         let mut rest = 0.0;
         if basis.width() > 0 {
             let (values, vectors) =
-                decompose(basis.inner(&apply(problem.kernel, &basis)?).as_ref())?;
+                decompose(basis.inner(&apply(problem.kernel, &basis)?)?.as_ref())?;
             // What is far below α is no trouble to the iteration; the smallest of a full basis
             // stands for all that did not fit.
             let small = values.iter().filter(|&&v| v <= 0.003 * problem.alpha).count();
             let first = if values.len() == MOST { small.max(1) } else { small };
             rest = if first > 0 { values[first - 1].max(0.0) } else { 0.0 };
-            let scaled = Mat::from_fn(values.len(), values.len() - first, |i, k| {
-                vectors[(i, first + k)] * (values[first + k] - rest).sqrt()
-            });
-            let rank = scaled.ncols();
+            let rank = values.len() - first;
+            let mut scaled = memory::mat(values.len(), rank, "preconditioner")?;
+            for k in 0..rank {
+                for i in 0..values.len() {
+                    scaled[(i, k)] = vectors[(i, first + k)] * (values[first + k] - rest).sqrt();
+                }
+            }
             basis =
                 if rank == 0 { Block::default() } else { basis.combine(scaled.as_ref(), None)? };
         }

@@ -28,7 +28,6 @@ use crate::vector;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, Par};
 use plan::Plan;
-use rayon::prelude::*;
 use std::cmp::Ordering;
 
 /// Conjugate steps after which the equations on the support are tried: about what solving them
@@ -121,6 +120,18 @@ impl<'a> Quadratic<'a> {
         Ok(())
     }
 
+    /// What the rounding of the pull may hide of a gap. It is next to nothing unless β is far above the
+    /// kernel.
+    pub(crate) fn rounding(&self) -> f64 {
+        let Some((beta, embedding)) = self.pull else { return 0.0 };
+        let length2 =
+            |i: usize| -> f64 { (0..embedding.cols()).map(|k| embedding.get(i, k).powi(2)).sum() };
+        let longest2 = (0..embedding.rows()).map(length2).fold(0.0, f64::max);
+        // A distance is a sum of products of that size, of which 2β/4 counts in each of two entries.
+        let terms = (embedding.cols() + 4) as f64;
+        terms * f64::EPSILON * beta * 2.0 * longest2
+    }
+
     /// The relative duality gap gᵀz − min g from half of the gradient g.
     fn gap(z: &[f64], half_gradient: &[f64]) -> f64 {
         2.0 * (vector::dot(z, half_gradient) - vector::min(half_gradient)).max(0.0)
@@ -128,12 +139,11 @@ impl<'a> Quadratic<'a> {
 }
 
 /// Solves all columns, starting from those of `before` or, without them, from scratch.
-/// `None` when the monitor asked to stop.
 pub(crate) fn solve(
     problem: &Quadratic<'_>,
     before: Option<&Similarity>,
     monitor: &Monitor<'_>,
-) -> Result<Option<Update>> {
+) -> Result<Update> {
     let plan = Plan::new(problem, before, monitor)?;
     solve_as_planned(problem, before, &plan, monitor)
 }
@@ -143,21 +153,17 @@ fn solve_as_planned(
     before: Option<&Similarity>,
     plan: &Plan,
     monitor: &Monitor<'_>,
-) -> Result<Option<Update>> {
+) -> Result<Update> {
     let n = problem.samples();
     monitor.begin(Step::Similarity, n);
-    let order = group::order(problem)?;
-    let blocks: Vec<Result<Option<Block>>> = order
-        .par_chunks(group::size(n))
-        .map(|group| {
-            if monitor.stop().is_some() {
-                return Ok(None);
-            }
-            let solved = Block::solve(problem, before, plan, group, monitor)?;
-            monitor.advance(group.len());
-            Ok(solved)
-        })
-        .collect();
+    let order = group::order(problem, monitor)?;
+    let groups = |k: usize| order.chunks(group::size(n)).nth(k).unwrap_or_default();
+    let blocks = memory::par_map(n.div_ceil(group::size(n)), "similarity", |k| {
+        monitor.go_on()?;
+        let solved = Block::solve(problem, before, plan, groups(k), monitor)?;
+        monitor.advance(groups(k).len());
+        Ok(solved)
+    })?;
     let mut columns = memory::with_capacity(n, "similarity")?;
     columns.resize_with(n, Column::default);
     let mut update = Update {
@@ -167,8 +173,7 @@ fn solve_as_planned(
         norm2: 0.0,
         off_diagonal2: 0.0,
     };
-    for (block, group) in blocks.into_iter().zip(order.chunks(group::size(n))) {
-        let Some(block) = block? else { return Ok(None) };
+    for (block, group) in blocks.into_iter().flatten().zip(order.chunks(group::size(n))) {
         group.iter().zip(block.columns).for_each(|(&sample, column)| columns[sample] = column);
         update.gap = update.gap.max(block.gap);
         update.change2 += block.change2;
@@ -176,7 +181,7 @@ fn solve_as_planned(
         update.off_diagonal2 += block.off_diagonal2;
     }
     update.similarity = Similarity::from_columns(columns);
-    Ok(Some(update))
+    Ok(update)
 }
 
 #[derive(Default)]
@@ -191,7 +196,7 @@ struct Block {
 impl Block {
     /// Solves the columns `open` of a group by walking. What is badly conditioned and has not
     /// arrived after a while has found most of its support by then, and the equations on it finish
-    /// the work. False if asked to stop.
+    /// the work.
     fn walk(
         problem: &Quadratic<'_>,
         plan: &Plan,
@@ -200,22 +205,20 @@ impl Block {
         gaps: &mut [f64],
         mut open: Vec<usize>,
         monitor: &Monitor<'_>,
-    ) -> Result<bool> {
+    ) -> Result<()> {
         let own;
         let leading = match &plan.leading {
             Some(leading) => leading,
             // Nobody expected wide columns: rare enough for each block to see for itself.
             None => {
-                own = leading::Leading::new(problem)?;
+                own = leading::Leading::new(problem, monitor)?;
                 &own
             }
         };
         for most_steps in [PATIENT_STEPS, usize::MAX] {
             let mut panels =
                 conjugate::Panels::new(problem, leading, (group, pull), z, open.len())?;
-            if !panels.walk(&mut open, gaps, most_steps, monitor)? {
-                return Ok(false);
-            }
+            panels.walk(&mut open, gaps, most_steps, monitor)?;
             drop(panels);
             if open.is_empty() {
                 break;
@@ -223,13 +226,11 @@ impl Block {
             let mut faces = face::Faces::new(problem, 3 * plan.limit)?;
             for &j in &open {
                 let one = &[(j, group[j])];
-                if !faces.solve(one, face::Start::Support, pull, z, gaps, monitor)? {
-                    return Ok(false);
-                }
+                faces.solve(one, face::Start::Support, pull, z, gaps, monitor)?;
             }
             open.retain(|&j| gaps[j] > problem.tolerance);
         }
-        Ok(true)
+        Ok(())
     }
 
     fn solve(
@@ -238,7 +239,7 @@ impl Block {
         plan: &Plan,
         group: &[usize],
         monitor: &Monitor<'_>,
-    ) -> Result<Option<Self>> {
+    ) -> Result<Self> {
         let (n, width) = (problem.samples(), group.len());
         let mut pull = memory::filled(n * width, 0.0, "pull of the embedding")?;
         problem.pull_columns(group, &mut pull)?;
@@ -261,27 +262,20 @@ impl Block {
         };
         let mut faces = face::Faces::new(problem, plan.limit)?;
         for lot in narrow.chunks(face::LOT) {
-            if !faces.solve(lot, start, &pull, &mut z, &mut gaps, monitor)? {
-                return Ok(None);
-            }
+            faces.solve(lot, start, &pull, &mut z, &mut gaps, monitor)?;
         }
         drop(faces);
         if let Some(inverse) = &plan.inverse {
             let mut zeros = inverse::Zeros::default();
             for (j, z) in z.chunks_exact_mut(n).enumerate() {
-                if monitor.stop().is_some() {
-                    return Ok(None);
-                }
-                inverse.solve(problem, group[j], z, &mut zeros)?;
+                inverse.solve(problem, group[j], z, &mut zeros, monitor)?;
             }
         }
         // What is solved already is certified by the first product of the walk, and ends there.
         let mut open = memory::with_capacity(width, "columns of Z")?;
         open.extend((0..width).filter(|&j| gaps[j] > problem.tolerance));
-        if !open.is_empty()
-            && !Self::walk(problem, plan, (group, &pull), &mut z, &mut gaps, open, monitor)?
-        {
-            return Ok(None);
+        if !open.is_empty() {
+            Self::walk(problem, plan, (group, &pull), &mut z, &mut gaps, open, monitor)?;
         }
         let mut block =
             Self { columns: memory::with_capacity(width, "columns of Z")?, ..Self::default() };
@@ -302,7 +296,7 @@ impl Block {
             block.gap = block.gap.max(gaps[j]);
             block.columns.push(Column::from_dense(z)?);
         }
-        Ok(Some(block))
+        Ok(block)
     }
 }
 
@@ -410,7 +404,8 @@ mod tests {
     /// All methods, each forced to solve every column.
     fn methods(problem: &Quadratic<'_>) -> [(&'static str, Plan); 3] {
         let n = problem.samples();
-        let leading = || Some(monitor::idle(|_| leading::Leading::new(problem).unwrap()));
+        let leading =
+            || Some(monitor::idle(|monitor| leading::Leading::new(problem, monitor).unwrap()));
         let inverse = monitor::idle(|monitor| inverse::Inverse::new(problem, monitor).unwrap());
         assert!(inverse.is_some());
         let walk = Plan { widest: 0, limit: 0, start: 0, leading: leading(), inverse: None };
@@ -433,7 +428,8 @@ mod tests {
                 let (mut z, mut b) = (vec![0.0; 300], vec![0.0; 300]);
                 let mut zeros = 0;
                 for i in 0..300 {
-                    let found = inverse.solve(&problem, i, &mut z, &mut Default::default());
+                    let found =
+                        inverse.solve(&problem, i, &mut z, &mut Default::default(), monitor);
                     assert!(found.unwrap(), "column {i}");
                     problem.pull_columns(&[i], &mut b).unwrap();
                     zeros += z.iter().filter(|&&v| v == 0.0).count();
@@ -462,7 +458,7 @@ mod tests {
                     let problem = Quadratic::new(&kernel, alpha, pull, 1e-13).unwrap();
                     for (name, plan) in &methods(&problem) {
                         let solved = monitor::idle(|monitor| {
-                            solve_as_planned(&problem, None, plan, monitor).unwrap().unwrap()
+                            solve_as_planned(&problem, None, plan, monitor).unwrap()
                         });
                         assert!(solved.gap <= 1e-13, "{name}: gap {}", solved.gap);
                         // f is strongly convex.
@@ -486,7 +482,7 @@ mod tests {
         for alpha in [1e-3, 0.1, 5.0] {
             let pull = Some((0.05, &embedding));
             let problem = Quadratic::new(&kernel, alpha, pull, 1e-11).unwrap();
-            let solved = monitor::idle(|monitor| solve(&problem, None, monitor).unwrap().unwrap());
+            let solved = monitor::idle(|monitor| solve(&problem, None, monitor).unwrap());
             assert!(solved.gap <= 1e-11, "alpha {alpha}: gap {}", solved.gap);
             let i = 17;
             let mut pull = vec![0.0; n];
@@ -525,9 +521,9 @@ mod tests {
             let problem = Quadratic::new(&kernel, alpha, None, 1e-10).unwrap();
             let pulled = Quadratic::new(&kernel, alpha, Some((0.3, &embedding)), 1e-10).unwrap();
             let (cold, warm) = monitor::idle(|monitor| {
-                let cold = solve(&problem, None, monitor).unwrap().unwrap();
-                let other = solve(&pulled, Some(&cold.similarity), monitor).unwrap().unwrap();
-                let warm = solve(&problem, Some(&other.similarity), monitor).unwrap().unwrap();
+                let cold = solve(&problem, None, monitor).unwrap();
+                let other = solve(&pulled, Some(&cold.similarity), monitor).unwrap();
+                let warm = solve(&problem, Some(&other.similarity), monitor).unwrap();
                 (cold, warm)
             });
             assert!(
@@ -556,7 +552,7 @@ mod tests {
             let problem = Quadratic::new(&kernel, alpha, pull, 1e-9).unwrap();
             let mut solved = [1, 2, 8].map(|threads| {
                 monitor::idle_on(threads, |monitor| {
-                    solve(&problem, None, monitor).unwrap().unwrap().similarity
+                    solve(&problem, None, monitor).unwrap().similarity
                 })
             });
             solved.sort_by_key(Similarity::nnz);

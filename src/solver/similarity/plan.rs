@@ -1,4 +1,4 @@
-//! Which of the two methods solves which columns: decided once for all of them from a few pilots,
+//! Which of the three methods solves which columns: decided once for all of them from a few pilots,
 //! whose work is counted, never from the clock.
 
 use super::face::{Faces, Start};
@@ -56,7 +56,7 @@ impl Plan {
             let start = typical.start();
             return Ok(Self { widest: limit, limit, start, leading: None, inverse: None });
         }
-        let leading = Leading::new(problem)?;
+        let leading = Leading::new(problem, monitor)?;
         let (steps, support) = walk_pilots(problem, before, &leading, monitor)?;
         if inverse_cost(n, n - support) < steps * step_cost(n, n) {
             let inverse = Inverse::new(problem, monitor)?;
@@ -124,8 +124,8 @@ fn face_pilots(
             None => Start::Neighbours(PILOT_START.min(n - 1)),
         };
         let (mut gap, mut faces) = ([f64::INFINITY], Faces::new(problem, limit)?);
-        let complete = faces.solve(&[(0, i)], start, &pull, &mut z, &mut gap, monitor)?;
-        if complete && gap[0] <= problem.tolerance {
+        faces.solve(&[(0, i)], start, &pull, &mut z, &mut gap, monitor)?;
+        if gap[0] <= problem.tolerance {
             effort.support = z.iter().filter(|&&v| v > 0.0).count();
             effort.rounds = faces.rounds();
         }
@@ -193,8 +193,11 @@ fn inverse_cost(samples: usize, zeros: usize) -> f64 {
 
 /// The largest support that is solved on its face faster than by so many steps.
 fn largest_support(samples: usize, rounds: usize, steps: f64) -> usize {
+    let cheaper =
+        |support| face_cost(samples, support, rounds) < steps * step_cost(samples, support);
     let mut support = 32;
-    while face_cost(samples, support + 8, rounds) < steps * step_cost(samples, support + 8) {
+    // Ends: no support is larger than everything.
+    while support < samples && cheaper(support + 8) {
         support += 8;
     }
     support
