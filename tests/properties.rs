@@ -123,7 +123,7 @@ fn the_objective_is_what_its_definition_says() {
     let kernels: Vec<Vec<f64>> = model
         .kernels()
         .iter()
-        .map(|kernel| (0..40).flat_map(|j| kernel.col(j).to_vec()).collect())
+        .map(|kernel| (0..40).flat_map(|j| kernel.column(j).unwrap()).collect())
         .collect();
     for (alpha, beta) in [("0.01", "1e-3"), ("1", "0.5"), ("0.001", "0")] {
         let options = [("normalize", "max"), ("alpha", alpha), ("beta", beta)];
@@ -184,7 +184,7 @@ fn the_scale_of_a_kernel_means_nothing_under_unit() {
     let kernels: Vec<Vec<f64>> = model
         .kernels()
         .iter()
-        .map(|kernel| (0..50).flat_map(|j| kernel.col(j).to_vec()).collect())
+        .map(|kernel| (0..50).flat_map(|j| kernel.column(j).unwrap()).collect())
         .collect();
     let plain = fit(&mut model, &[]);
     for factor in [1e-300, 3.7e-5, 1024.0, 1e300] {
@@ -258,7 +258,7 @@ fn a_refit_and_a_borrowed_kernel_give_the_same_bits() {
     let kernels: Vec<Vec<f64>> = model
         .kernels()
         .iter()
-        .map(|kernel| (0..80).flat_map(|j| kernel.col(j).to_vec()).collect())
+        .map(|kernel| (0..80).flat_map(|j| kernel.column(j).unwrap()).collect())
         .collect();
     let (first, second) = (fit(&mut model, &[]), fit(&mut model, &[]));
     let mut borrowed = Model::new(80, 3).unwrap();
@@ -363,7 +363,7 @@ fn limits_end_a_fit_with_an_outcome_and_a_result() {
     assert_eq!(late.labels.len(), 300);
     assert_eq!(late.iterations(), 0);
 
-    let needed = model.memory_required();
+    let needed = model.memory_required() + model.memory_kernels();
     set(&mut model, &[("time_limit", "0"), ("memory_limit", &(needed - 1).to_string())]);
     let error = model.fit(&Control::default(), None).unwrap_err();
     assert!(error.to_string().contains(&needed.to_string()), "{error}");

@@ -161,14 +161,12 @@ impl Set {
             .map_err(|error| format!("data set {name} in '{}': {error}", folder.display()))?;
         let model = data.model("paper", &[])?;
         let values = |kernel: &scmk::matrix::Kernel<'_>| {
-            (0..data.samples).flat_map(|j| kernel.col(j).to_vec()).collect()
+            (0..data.samples).flat_map(|j| kernel.column(j).unwrap_or_default()).collect()
         };
-        let short = |full: &str| {
-            let inside = full.split_once(" (").map_or(full, |(_, rest)| rest);
-            inside.strip_suffix(')').unwrap_or(inside).to_owned()
-        };
-        let kernels =
-            model.kernels().iter().map(|kernel| (short(kernel.name()), values(kernel))).collect();
+        let mut kernels = Vec::new();
+        for (k, kernel) in model.kernels().iter().enumerate() {
+            kernels.push((model.kernel_name(k)?, values(kernel)));
+        }
         Ok(Self { name: name.to_owned(), data, kernels })
     }
 

@@ -201,13 +201,34 @@ static void fit_after_a_cancelled_one_works(void)
     OK(scmk_destroy(model));
 }
 
-static void cancel_without_a_fit_is_forgotten(void)
+static void cancel_before_a_fit_stops_that_fit_and_no_other(void)
 {
     scmk_model *model = good_model();
     OK(scmk_cancel(model));
+    OK(scmk_fit(model));
+    EXPECT(info(model, "outcome") == SCMK_OUTCOME_CANCELLED);
+    EXPECT(info(model, "iterations") == 0);
     EXPECT(works(model));
     EXPECT(info(model, "outcome") == SCMK_OUTCOME_CONVERGED);
     OK(scmk_cancel(model));
+    EXPECT(info(model, "outcome") == SCMK_OUTCOME_CONVERGED);
+    OK(scmk_destroy(model));
+}
+
+/* Other calls leave it to the fit it is meant for. */
+static void cancel_waits_for_the_fit_through_other_calls(void)
+{
+    scmk_model *model = good_model();
+    double similarity[N * N], share;
+    EXPECT(works(model));
+    OK(scmk_cancel(model));
+    OK(scmk_similarity(model, similarity, N * N));
+    OK(scmk_view_weights(model, &share, 1));
+    OK(scmk_add_kernel(model, good, N, N));
+    OK(scmk_set_clusters(model, 2));
+    OK(scmk_fit(model));
+    EXPECT(info(model, "outcome") == SCMK_OUTCOME_CANCELLED);
+    OK(scmk_fit(model));
     EXPECT(info(model, "outcome") == SCMK_OUTCOME_CONVERGED);
     OK(scmk_destroy(model));
 }
@@ -437,7 +458,8 @@ int main(int argc, char **argv)
         TEST(nonzero_return_keeps_the_last_complete_iterate),
         TEST(nonzero_return_before_an_iteration_leaves_labels_to_read),
         TEST(fit_after_a_cancelled_one_works),
-        TEST(cancel_without_a_fit_is_forgotten),
+        TEST(cancel_before_a_fit_stops_that_fit_and_no_other),
+        TEST(cancel_waits_for_the_fit_through_other_calls),
         TEST(cancel_from_another_thread_keeps_a_result),
         TEST(cancel_at_1000_samples_stops_within_half_a_second),
         TEST(cancel_with_many_clusters_stops_within_half_a_second),

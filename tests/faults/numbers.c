@@ -651,6 +651,95 @@ static void iteration_cap_is_an_outcome_with_labels(void)
     OK(scmk_destroy(model));
 }
 
+static void entries_near_the_largest_number_are_refused_or_finite(void)
+{
+    static const char *const scales[] = {"none", "max", "unit"};
+    double huge[N * N];
+    size_t i, m, s;
+    for (i = 0; i < N * N; i++)
+        huge[i] = 1.7e308 * good[i];
+    for (m = 0; m < COUNT(methods); m++)
+        for (s = 0; s < COUNT(scales); s++) {
+            scmk_model *model = new_model();
+            scmk_status status;
+            OK(scmk_add_kernel(model, huge, N, N));
+            OK(scmk_set_text(model, "method", methods[m]));
+            OK(scmk_set_text(model, "normalize", scales[s]));
+            status = scmk_fit(model);
+            if (s == 0) {
+                ANSWERS(SCMK_E_INVALID_ARGUMENT, status);
+                MESSAGE(model, "beyond the range of numbers");
+            } else {
+                struct bits bits;
+                OK(status);
+                bits = bits_of(model, N, C);
+                EXPECT(all_finite(bits));
+                free(bits.values);
+            }
+            OK(scmk_destroy(model));
+        }
+}
+
+/* Kernels whose samples have nothing in common, or less: they say nothing about the graph. */
+static void affinities_without_an_edge_have_no_weight(void)
+{
+    static const char *const laplacians[] = {"symmetric", "unnormalized"};
+    double apart[N * N], weights[2];
+    size_t i, l;
+    for (i = 0; i < N * N; i++)
+        apart[i] = i % (N + 1) == 0 ? 1.0 : -0.05;
+    for (l = 0; l < COUNT(laplacians); l++) {
+        scmk_model *model = good_model();
+        struct bits bits;
+        OK(scmk_add_kernel(model, apart, N, N));
+        OK(scmk_set_text(model, "method", "aasc"));
+        OK(scmk_set_text(model, "laplacian", laplacians[l]));
+        OK(scmk_fit(model));
+        bits = bits_of(model, N, C);
+        EXPECT(all_finite(bits));
+        free(bits.values);
+        OK(scmk_weights(model, weights, 2));
+        EXPECT(fabs(weights[0] + weights[1] - 1) < 1e-12);
+        OK(scmk_destroy(model));
+    }
+}
+
+static void alpha_below_rounding_is_told(void)
+{
+    scmk_model *model = good_model();
+    double used, huge[N * N];
+    size_t i;
+    EXPECT(works(model));
+    OK(scmk_info_real(model, "alpha_used", &used));
+    EXPECT(used == 1);
+    for (i = 0; i < N * N; i++)
+        huge[i] = 1e20 * good[i];
+    OK(scmk_clear_kernels(model));
+    OK(scmk_add_kernel(model, huge, N, N));
+    OK(scmk_set_text(model, "normalize", "none"));
+    OK(scmk_fit(model));
+    OK(scmk_info_real(model, "alpha_used", &used));
+    EXPECT(used > 1e5 && used < 1e9);
+    OK(scmk_destroy(model));
+}
+
+static void features_of_extreme_size_are_told(void)
+{
+    static const double sizes[] = {1, 1e28, 1e40, 1e-40};
+    double scaled[2 * N];
+    size_t i, s;
+    for (s = 0; s < COUNT(sizes); s++) {
+        scmk_model *model = new_model();
+        const int extreme = s >= 2;
+        for (i = 0; i < 2 * N; i++)
+            scaled[i] = sizes[s] * points[i];
+        OK(scmk_add_features(model, scaled, N, 2, 2, 1, "linear; gaussian; polynomial(a=0,b=2)"));
+        EXPECT(info(model, "rescaled_kernels") == extreme);
+        EXPECT(works(model));
+        OK(scmk_destroy(model));
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const struct test tests[] = {
@@ -675,6 +764,10 @@ int main(int argc, char **argv)
         TEST(unknown_option_names_the_nearest),
         TEST(malformed_texts_are_refused),
         TEST(iteration_cap_is_an_outcome_with_labels),
+        TEST(entries_near_the_largest_number_are_refused_or_finite),
+        TEST(affinities_without_an_edge_have_no_weight),
+        TEST(alpha_below_rounding_is_told),
+        TEST(features_of_extreme_size_are_told),
     };
     return run_faults(tests, COUNT(tests), argc, argv);
 }

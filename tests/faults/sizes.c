@@ -43,7 +43,7 @@ static void zero_samples_are_refused(void)
     ANSWERS(SCMK_E_DIMENSION, scmk_add_kernel(model, good, 0, 0));
     ANSWERS(SCMK_E_DIMENSION, scmk_add_features(model, points, 0, 2, 2, 1, "linear"));
     ANSWERS(SCMK_E_DIMENSION, scmk_add_features(model, points, N, 0, 2, 1, "linear"));
-    MESSAGE(model, "n_features: 0 given");
+    MESSAGE(model, "n_features of view 1: 0 given");
     EXPECT(works(model));
     OK(scmk_destroy(model));
 }

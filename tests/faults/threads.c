@@ -173,6 +173,8 @@ static void message_and_cancel_make_no_one_busy(void)
     pthread_join(thread, NULL);
     expect_that(refused == 0, refused, "calls refused", __FILE__, __LINE__);
     EXPECT(disturbance.wrong == 0);
+    /* The last cancel waits for a fit. */
+    OK(scmk_fit(model));
     EXPECT(works(model));
     pthread_mutex_destroy(&disturbance.lock);
     OK(scmk_destroy(model));

@@ -20,6 +20,7 @@ void *__libc_memalign(size_t, size_t);
 
 static uintptr_t library_start, library_end;
 static atomic_long calls, failing;
+static atomic_size_t least;
 static atomic_int onwards, armed;
 
 static int find_library(struct dl_phdr_info *info, size_t size, void *unused)
@@ -45,7 +46,15 @@ void shim_arm(long k, int from_then_on)
     atomic_store(&calls, 0);
     atomic_store(&failing, k);
     atomic_store(&onwards, from_then_on);
+    atomic_store(&least, 0);
     atomic_store(&armed, 1);
+}
+
+/* From now on all calls fail that ask for so many bytes or more. */
+void shim_arm_from(size_t bytes)
+{
+    shim_arm(1, 1);
+    atomic_store(&least, bytes);
 }
 
 /* Nothing fails any more. Returns the calls since shim_arm. */
@@ -55,20 +64,22 @@ long shim_disarm(void)
     return atomic_load(&calls);
 }
 
-static int fails(void *caller)
+static int fails(void *caller, size_t bytes)
 {
     uintptr_t from = (uintptr_t)caller;
     if (!atomic_load(&armed) || from < library_start || from >= library_end)
+        return 0;
+    if (bytes < atomic_load(&least))
         return 0;
     long call = atomic_fetch_add(&calls, 1) + 1, k = atomic_load(&failing);
     return k > 0 && (call == k || (call > k && atomic_load(&onwards)));
 }
 
-#define FAILS() fails(__builtin_return_address(0))
+#define FAILS(bytes) fails(__builtin_return_address(0), bytes)
 
 void *malloc(size_t size)
 {
-    if (FAILS()) {
+    if (FAILS(size)) {
         errno = ENOMEM;
         return NULL;
     }
@@ -77,7 +88,7 @@ void *malloc(size_t size)
 
 void *calloc(size_t count, size_t size)
 {
-    if (FAILS()) {
+    if (FAILS(count * size)) {
         errno = ENOMEM;
         return NULL;
     }
@@ -86,7 +97,7 @@ void *calloc(size_t count, size_t size)
 
 void *realloc(void *block, size_t size)
 {
-    if (FAILS()) {
+    if (FAILS(size)) {
         errno = ENOMEM;
         return NULL;
     }
@@ -95,7 +106,7 @@ void *realloc(void *block, size_t size)
 
 int posix_memalign(void **out, size_t alignment, size_t size)
 {
-    if (FAILS())
+    if (FAILS(size))
         return ENOMEM;
     void *block = __libc_memalign(alignment, size);
     if (!block)
@@ -106,7 +117,7 @@ int posix_memalign(void **out, size_t alignment, size_t size)
 
 void *aligned_alloc(size_t alignment, size_t size)
 {
-    if (FAILS()) {
+    if (FAILS(size)) {
         errno = ENOMEM;
         return NULL;
     }

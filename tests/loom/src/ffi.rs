@@ -13,6 +13,7 @@ mod status {
     #[allow(non_camel_case_types)]
     pub type scmk_status = i32;
     pub const SCMK_OK: i32 = 0;
+    pub const SCMK_E_OUT_OF_MEMORY: i32 = -13;
 
     pub fn of(error: &Error) -> i32 {
         match error {
