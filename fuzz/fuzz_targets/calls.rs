@@ -7,18 +7,21 @@
 
 use libfuzzer_sys::fuzz_target;
 use scmk::ffi::*;
-use scmk::metrics::METRICS;
+use scmk::metrics;
 use scmk::options::{Kind, TABLE};
 use scmk::result::INFOS;
 use scmk_fuzz::input::{Input, square};
-use scmk_fuzz::results::{check_labels, check_similarity, check_trace, check_weights};
+use scmk_fuzz::results::{
+    check_labels, check_orthonormal, check_similarity, check_trace, check_weights,
+};
 use scmk_fuzz::{ensure, is_one_line, show};
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
+use std::rc::Rc;
 
 const MOST_MODELS: usize = 4;
-const MOST_SAMPLES: usize = 12;
+const MOST_SAMPLES: usize = 20;
 const MOST_KERNELS: usize = 30;
 const MOST_STEPS: usize = 50;
 /// Nearly all of the time goes into fits.
@@ -36,14 +39,62 @@ struct Shadow {
     samples: usize,
     clusters: usize,
     kernels: usize,
+    views: Vec<View>,
+    /// The name that the next view is to have.
+    next_view: Option<String>,
+    /// Whether a cancel waits for the next fit, where that is known.
+    waiting: Option<bool>,
     /// The result that can be read, if one can.
-    fitted: Option<Fitted>,
+    fitted: Option<Rc<Fitted>>,
     /// Whether it is being fitted.
     busy: bool,
     /// Borrowed memory, given back when the library has let go of it.
     borrowed: Vec<Vec<f64>>,
     /// What its progress function does, one byte after the other.
     script: Vec<u8>,
+}
+
+/// What one call added.
+struct View {
+    name: Option<String>,
+    /// Number of its first kernel.
+    first: usize,
+    /// What its kernels were built by; nothing for one that was added as such.
+    specs: Option<Vec<String>>,
+}
+
+impl Shadow {
+    fn view_name(&self, view: usize, base: usize) -> Option<String> {
+        let View { name, first, specs } = self.views.get(view)?;
+        Some(match (name, specs) {
+            (Some(name), _) => name.clone(),
+            (None, None) => format!("kernel {}", first + base),
+            (None, Some(_)) => format!("view {}", view + base),
+        })
+    }
+
+    /// The name of a kernel and the number of its view.
+    fn kernel_name(&self, kernel: usize, base: usize) -> Option<(String, usize)> {
+        if kernel >= self.kernels {
+            return None;
+        }
+        let view = self.views.iter().rposition(|view| view.first <= kernel)?;
+        let View { name, first, specs } = &self.views[view];
+        let of_view = self.view_name(view, base)?;
+        let name = match specs.as_ref().map(|specs| &specs[kernel - first]) {
+            None => of_view,
+            Some(spec) if self.views.len() == 1 && name.is_none() => spec.clone(),
+            Some(spec) => format!("{of_view}: {spec}"),
+        };
+        Some((name, view))
+    }
+
+    fn add(&mut self, specs: Option<Vec<String>>) {
+        let (name, first) = (self.next_view.take(), self.kernels);
+        self.kernels += specs.as_ref().map_or(1, Vec::len);
+        self.views.push(View { name, first, specs });
+        self.fitted = None;
+    }
 }
 
 /// What a fit has left.
@@ -57,9 +108,13 @@ struct Fitted {
     objective: u64,
 }
 
-/// What was seen of a fit that is running.
+/// What was seen of a call that is running and can be stopped.
 struct Watch {
     handle: Handle,
+    fits: bool,
+    threads: usize,
+    /// Whether an earlier cancel may stop it, but need not.
+    uncertain: bool,
     iteration: i64,
     objective: f64,
     /// The iteration after which the progress function asked to stop.
@@ -70,7 +125,7 @@ struct Watch {
 struct World {
     models: Vec<Shadow>,
     destroyed: Vec<Handle>,
-    fits: Vec<Watch>,
+    running: Vec<Watch>,
     fits_made: usize,
 }
 
@@ -99,13 +154,26 @@ fuzz_target!(|data: &[u8]| {
         for handle in world.destroyed.drain(..) {
             ensure!(scmk_destroy(handle) == SCMK_E_INVALID_HANDLE, "destroyed twice");
         }
-        ensure!(world.fits.is_empty(), "a fit is still running");
+        ensure!(world.running.is_empty(), "a call is still running");
         world.fits_made = 0;
     });
 });
 
 fn step(input: &mut Input<'_>) {
-    match input.below(32) {
+    let choice = input.byte();
+    match choice {
+        // The calls that came later: so earlier inputs mean what they meant.
+        224..228 => return set_clusters(input),
+        228..233 => return name_view(input),
+        233..237 => return view_name(input),
+        237..241 => return kernel_name(input),
+        241..245 => return view_weights(input),
+        245..250 => return model_metric(input),
+        250..253 => return certified_weights(input),
+        253..=255 => return certified_embedding(input),
+        _ => {}
+    }
+    match choice % 32 {
         0 | 1 => create(input),
         2 => destroy(input),
         3..=6 => set_option(input),
@@ -139,7 +207,8 @@ struct Target {
     samples: usize,
     clusters: usize,
     kernels: usize,
-    fitted: Option<Fitted>,
+    views: usize,
+    fitted: Option<Rc<Fitted>>,
 }
 
 fn target(input: &mut Input<'_>) -> Target {
@@ -171,6 +240,7 @@ fn target(input: &mut Input<'_>) -> Target {
             samples: shadow.map_or(3, |shadow| shadow.samples),
             clusters: shadow.map_or(2, |shadow| shadow.clusters),
             kernels: shadow.map_or(1, |shadow| shadow.kernels),
+            views: shadow.map_or(1, |shadow| shadow.views.len()),
             fitted: shadow.and_then(|shadow| shadow.fitted.clone()),
         }
     })
@@ -209,10 +279,21 @@ impl Target {
             return;
         }
         let Some(index) = self.model else { return };
-        let (kernels, fitted) =
-            world(|world| (world.models[index].kernels, world.models[index].fitted.is_some()));
-        let found = whole_info(self.handle, c"kernels");
-        ensure!(found == Ok(kernels as i64), "{found:?} kernels, {kernels} were added");
+        let (counts, fitted) = world(|world| {
+            let shadow = &world.models[index];
+            let Shadow { samples, clusters, kernels, views, .. } = shadow;
+            let counts = [
+                (c"samples", *samples),
+                (c"clusters", *clusters),
+                (c"kernels", *kernels),
+                (c"views", views.len()),
+            ];
+            (counts, shadow.fitted.is_some())
+        });
+        for (name, count) in counts {
+            let found = whole_info(self.handle, name);
+            ensure!(found == Ok(count as i64), "{found:?} {name:?}, and not {count}");
+        }
         let outcome = whole_info(self.handle, c"outcome");
         match outcome {
             Ok(outcome) => ensure!(fitted && (0..4).contains(&outcome), "outcome {outcome}"),
@@ -235,7 +316,8 @@ fn whole_info(handle: Handle, name: &CStr) -> Result<i64, scmk_status> {
     }
 }
 
-fn check_message(call: &str, owner: Handle) {
+/// The text of the last failed call on a model, or for NULL in this thread.
+fn message(call: &str, owner: Handle) -> String {
     let mut buffer = [0u8; 256];
     let mut needed = 0;
     // SAFETY: as many bytes as said, and room for one number.
@@ -244,8 +326,21 @@ fn check_message(call: &str, owner: Handle) {
     ensure!(status == SCMK_OK && needed > 1, "no message about {call}");
     let text = CStr::from_bytes_until_nul(&buffer).ok().and_then(|text| text.to_str().ok());
     ensure!(text.is_some(), "the message about {call} is no text: {buffer:?}");
-    let text = text.unwrap_or_default();
-    ensure!(is_one_line(text), "the message about {call} is not one line: {text:?}");
+    text.unwrap_or_default().to_owned()
+}
+
+/// After a call that failed: its text is with the thread, and with the model if it got that far.
+fn check_message(call: &str, owner: Handle) {
+    let text = message(call, ptr::null_mut());
+    ensure!(is_one_line(&text), "the message about {call} is not one line: {text:?}");
+    // SAFETY: the library promises text that stays until a call fails.
+    let last = unsafe { CStr::from_ptr(scmk_last_error()) };
+    let same = last.to_str().is_ok_and(|last| last.starts_with(&text));
+    ensure!(same, "the last error is {last:?}, not {text:?}");
+    if !owner.is_null() {
+        let other = message(call, owner);
+        ensure!(other == text, "{call}: {text:?} in the thread, {other:?} in the model");
+    }
 }
 
 /// Numbers that a result does not have by chance.
@@ -410,7 +505,12 @@ impl Name {
 
 fn create(input: &mut Input<'_>) {
     let wild = input.rarely(8);
-    let samples = if wild { input.wild_size() } else { 1 + input.below(MOST_SAMPLES) };
+    let samples = match input.byte() {
+        _ if wild => input.wild_size(),
+        // Enough for a second thread.
+        byte @ 240.. => 17 + usize::from(byte) % 4,
+        byte => 1 + usize::from(byte) % 12,
+    };
     let clusters = match input.below(8) {
         7 => input.wild_size(),
         _ => 1 + input.below(samples.clamp(1, MOST_SAMPLES)),
@@ -442,8 +542,8 @@ fn create(input: &mut Input<'_>) {
         ensure!(scmk_destroy(handle) == SCMK_OK, "a large model is not destroyed");
         return;
     }
-    // Starting a thread for every core is what takes most of the time.
-    if !input.rarely(8) {
+    // Threads that wait for each other are slow.
+    if !input.rarely(8) && samples <= 16 {
         // SAFETY: text with a NUL.
         let status = unsafe { scmk_set_int(handle, c"threads".as_ptr(), 1) };
         ensure!(status == SCMK_OK, "one thread is refused");
@@ -454,6 +554,9 @@ fn create(input: &mut Input<'_>) {
             samples,
             clusters,
             kernels: 0,
+            views: Vec::new(),
+            next_view: None,
+            waiting: Some(false),
             fitted: None,
             busy: false,
             borrowed: Vec::new(),
@@ -478,17 +581,32 @@ fn destroy(input: &mut Input<'_>) {
     }
 }
 
-fn option_names() -> Vec<&'static str> {
-    TABLE.iter().map(|spec| spec.name).collect()
+fn option_names() -> [&'static str; TABLE.len()] {
+    std::array::from_fn(|k| TABLE[k].name)
 }
 
 /// All options as text, for a model that answers.
-fn options(target: &Target) -> Option<Vec<String>> {
-    target.refusal.is_none().then(|| option_names().iter().map(|n| option(target, n)).collect())
+fn options(target: &Target) -> Option<String> {
+    target.refusal.is_none().then(|| {
+        let mut all = String::with_capacity(512);
+        for spec in TABLE {
+            option_into(target, spec.name, &mut all);
+            all.push(' ');
+        }
+        all
+    })
 }
 
 fn option(target: &Target, name: &str) -> String {
-    let name = Name::terminated(name);
+    let mut text = String::new();
+    option_into(target, name, &mut text);
+    text
+}
+
+fn option_into(target: &Target, option: &str, text: &mut String) {
+    // No allocation: all options are read again and again.
+    let mut name = [0u8; 32];
+    name[..option.len()].copy_from_slice(option.as_bytes());
     let mut buffer = [0u8; 64];
     let mut needed = 0;
     // SAFETY: text with a NUL, as many bytes as said, and room for one number.
@@ -501,8 +619,9 @@ fn option(target: &Target, name: &str) -> String {
             &mut needed,
         )
     };
-    ensure!(status == SCMK_OK && needed <= buffer.len(), "an option cannot be read");
-    String::from_utf8_lossy(&buffer[..needed - 1]).into_owned()
+    let read = status == SCMK_OK && needed <= buffer.len();
+    ensure!(read, "option {option} cannot be read: {}, {needed} bytes", named(status));
+    text.push_str(str::from_utf8(&buffer[..needed - 1]).unwrap_or("?"));
 }
 
 fn set_option(input: &mut Input<'_>) {
@@ -586,10 +705,13 @@ fn get_option(input: &mut Input<'_>) {
             let success = target.judge("get_int", status, &[refused(out.expected(1, 1), fits)]);
             out.one(success);
         }
-        _ => text_call(input, &target, "get_text", name.expected(&names), |buffer, cap, needed| {
-            // SAFETY: as above, and as many bytes as said.
-            unsafe { scmk_get_text(target.handle, name.pointer(), buffer, cap, needed) }
-        }),
+        _ => {
+            let expected = name.expected(&names);
+            text_call(input, &target, "get_text", expected, |buffer, cap, needed| {
+                // SAFETY: as above, and as many bytes as said.
+                unsafe { scmk_get_text(target.handle, name.pointer(), buffer, cap, needed) }
+            });
+        }
     }
     target.verify();
 }
@@ -601,7 +723,7 @@ fn text_call(
     call: &str,
     otherwise: scmk_status,
     make: impl FnOnce(*mut c_char, usize, *mut usize) -> scmk_status,
-) {
+) -> Option<Text> {
     let cap = input.one_of(&[0, 1, 2, 5, 20, 100, 255]);
     let mut buffer = Out::<u8>::new(input, cap);
     let mut needed = Out::<usize>::new(input, 1);
@@ -615,7 +737,7 @@ fn text_call(
     let needed = needed.one(success);
     if !success || cap == 0 {
         buffer.written(false, 0);
-        return;
+        return success.then(|| Text { beginning: String::new(), needed });
     }
     let end = buffer.values.iter().position(|&byte| byte == 0);
     ensure!(end.is_some(), "{call} wrote no NUL");
@@ -626,6 +748,115 @@ fn text_call(
         let cut = text.len() < needed && needed > cap && text.len() + 3 >= cap;
         ensure!(whole || cut, "{call} wrote {} of {needed} bytes into {cap}", text.len());
     }
+    let beginning = str::from_utf8(&text[..text.len() - 1]).unwrap_or_default().to_owned();
+    Some(Text { beginning, needed })
+}
+
+/// What a call wrote of a text, and how long it says that is.
+struct Text {
+    beginning: String,
+    needed: Option<usize>,
+}
+
+impl Text {
+    fn check(&self, call: &str, whole: &str) {
+        let Self { beginning, needed } = self;
+        ensure!(whole.starts_with(beginning.as_str()), "{call}: {beginning:?}, not {whole:?}");
+        let right = needed.is_none_or(|needed| needed == whole.len() + 1);
+        ensure!(right, "{call} needs {needed:?} bytes for {whole:?}");
+    }
+}
+
+fn set_clusters(input: &mut Input<'_>) {
+    let target = target(input);
+    let clusters = match input.below(4) {
+        3 => input.wild_size(),
+        _ => input.below(target.samples + 2),
+    };
+    let status = scmk_set_clusters(target.handle, clusters);
+    let legal = (1..=target.samples).contains(&clusters);
+    let expected = if legal { SCMK_OK } else { SCMK_E_DIMENSION };
+    if target.judge("set_clusters", status, &[expected]) && clusters != target.clusters {
+        target.change(|shadow| {
+            shadow.clusters = clusters;
+            shadow.fitted = None;
+        });
+    }
+    target.verify();
+}
+
+fn name_view(input: &mut Input<'_>) {
+    let target = target(input);
+    let mut name = Name::new(input, &["pixels", "a", "", "\u{e9}\u{1F600}", "two\nlines", "%s"]);
+    if input.rarely(4)
+        && let Name(Some(bytes)) = &mut name
+    {
+        // Around the longest that is allowed.
+        let times = 250 / bytes.len().max(2) + input.below(3);
+        let once = &bytes[..bytes.len() - 1];
+        *bytes = once.repeat(times).into_iter().chain([0]).collect();
+    }
+    // SAFETY: text with a NUL or NULL.
+    let status = unsafe { scmk_name_view(target.handle, name.pointer()) };
+    let expected = match (&name.0, name.text()) {
+        (None, _) => SCMK_OK,
+        (_, Some(text)) if (1..=255).contains(&text.len()) => SCMK_OK,
+        _ => SCMK_E_INVALID_ARGUMENT,
+    };
+    if target.judge("name_view", status, &[expected]) {
+        target.change(|shadow| shadow.next_view = name.text().map(str::to_owned));
+    }
+    target.verify();
+}
+
+/// What messages of the model count from.
+fn index_base(target: &Target) -> usize {
+    match target.refusal {
+        None => option(target, "index_base").parse().unwrap_or(0),
+        Some(_) => 0,
+    }
+}
+
+fn view_name(input: &mut Input<'_>) {
+    let target = target(input);
+    let view = if input.rarely(6) { input.wild_size() } else { input.below(8) };
+    let base = index_base(&target);
+    let shadow = |world: &mut World| world.models[target.model?].view_name(view, base);
+    let name = world(shadow);
+    let expected = if name.is_some() { SCMK_OK } else { SCMK_E_INVALID_ARGUMENT };
+    let found = text_call(input, &target, "view_name", expected, |buffer, cap, needed| {
+        // SAFETY: as many bytes as said, room for one number or pointers that are refused.
+        unsafe { scmk_view_name(target.handle, view, buffer, cap, needed) }
+    });
+    if let Some((found, name)) = found.zip(name) {
+        found.check("view_name", &name);
+    }
+    target.verify();
+}
+
+fn kernel_name(input: &mut Input<'_>) {
+    let target = target(input);
+    let kernel = if input.rarely(6) { input.wild_size() } else { input.below(32) };
+    let kernel = if input.rarely(2) { kernel % target.kernels.max(1) } else { kernel };
+    let base = index_base(&target);
+    let shadow = |world: &mut World| world.models[target.model?].kernel_name(kernel, base);
+    let name = world(shadow);
+    let mut view = Out::<usize>::new(input, 1);
+    let expected = match name {
+        Some(_) if view.place != Place::Misaligned => SCMK_OK,
+        _ => SCMK_E_INVALID_ARGUMENT,
+    };
+    let place = view.pointer();
+    let found = text_call(input, &target, "kernel_name", expected, |buffer, cap, needed| {
+        // SAFETY: as above.
+        unsafe { scmk_kernel_name(target.handle, kernel, place, buffer, cap, needed) }
+    });
+    let number = view.one(found.is_some());
+    if let Some((found, (name, view))) = found.zip(name) {
+        found.check("kernel_name", &name);
+        ensure!(number.is_none_or(|number| number == view), "{name} of view {number:?}");
+    }
+    target.verify();
 }
 
 /// Whether so many elements can be addressed.
@@ -671,15 +902,21 @@ fn add_kernel(input: &mut Input<'_>) {
     let given = Given::new(input, values);
     show!("order {order}, leading_dim {leading_dim}, borrowed {borrow}: {:?}", given.values);
     tame(&target);
+    if !has_pool(&target) {
+        return;
+    }
+    let limits = Limits::of(&target);
     // SAFETY: the extent of the matrix can be read, or the sizes or the pointer are refused. What
     // is borrowed is kept below.
-    let status = unsafe {
+    let (status, watch, target) = run(target, false, |handle| unsafe {
         match borrow {
-            true => scmk_borrow_kernel(target.handle, given.pointer(), order, leading_dim),
-            false => scmk_add_kernel(target.handle, given.pointer(), order, leading_dim),
+            true => scmk_borrow_kernel(handle, given.pointer(), order, leading_dim),
+            false => scmk_add_kernel(handle, given.pointer(), order, leading_dim),
         }
-    };
-    let data = [SCMK_OK, SCMK_E_NOT_FINITE, SCMK_E_ASYMMETRIC, SCMK_E_NOT_PSD, SCMK_E_DEGENERATE];
+    });
+    let mut data =
+        vec![SCMK_OK, SCMK_E_NOT_FINITE, SCMK_E_ASYMMETRIC, SCMK_E_NOT_PSD, SCMK_E_DEGENERATE];
+    data.extend(limits.allowed(&watch));
     let allowed = match (given.place, shape) {
         (Place::Null, _) => &[SCMK_E_NULL_ARGUMENT][..],
         (_, SCMK_E_TOO_LARGE) => &[SCMK_E_TOO_LARGE],
@@ -689,8 +926,7 @@ fn add_kernel(input: &mut Input<'_>) {
     };
     if target.judge("add_kernel", status, allowed) {
         target.change(|shadow| {
-            shadow.kernels += 1;
-            shadow.fitted = None;
+            shadow.add(None);
             if borrow {
                 shadow.borrowed.push(given.values);
             }
@@ -757,10 +993,14 @@ fn add_features(input: &mut Input<'_>) {
     show!("{samples} x {features}, strides {sample_stride} {feature_stride}: {:?}", given.values);
     show!("{:?}", list.text());
     tame(&target);
+    if !has_pool(&target) {
+        return;
+    }
+    let limits = Limits::of(&target);
     // SAFETY: the extent of the features can be read, or the sizes or the pointer are refused.
-    let status = unsafe {
+    let (status, watch, target) = run(target, false, |handle| unsafe {
         scmk_add_features(
-            target.handle,
+            handle,
             given.pointer(),
             samples,
             features,
@@ -768,8 +1008,8 @@ fn add_features(input: &mut Input<'_>) {
             feature_stride,
             list.pointer(),
         )
-    };
-    let data = [
+    });
+    let mut data = vec![
         SCMK_OK,
         SCMK_E_NOT_FINITE,
         SCMK_E_DEGENERATE,
@@ -777,6 +1017,7 @@ fn add_features(input: &mut Input<'_>) {
         SCMK_E_INVALID_ARGUMENT,
         SCMK_E_UNKNOWN_OPTION,
     ];
+    data.extend(limits.allowed(&watch));
     let allowed = match (&list.0, list.text(), given.place, shape) {
         (None, ..) => &[SCMK_E_NULL_ARGUMENT][..],
         (_, None, ..) => &[SCMK_E_INVALID_ARGUMENT],
@@ -787,11 +1028,9 @@ fn add_features(input: &mut Input<'_>) {
         _ => &data,
     };
     if target.judge("add_features", status, allowed) {
-        let added = list.text().map_or(0, |list| scmk::kernel::parse(list).map_or(0, |l| l.len()));
-        target.change(|shadow| {
-            shadow.kernels += added;
-            shadow.fitted = None;
-        });
+        let specs = list.text().and_then(|list| scmk::kernel::parse(list).ok());
+        let specs = specs.unwrap_or_default().iter().map(|spec| spec.to_string()).collect();
+        target.change(|shadow| shadow.add(Some(specs)));
     }
     target.verify();
 }
@@ -802,6 +1041,8 @@ fn clear_kernels(input: &mut Input<'_>) {
     if target.judge("clear_kernels", status, &[SCMK_OK]) {
         target.change(|shadow| {
             shadow.kernels = 0;
+            shadow.views.clear();
+            shadow.next_view = None;
             shadow.fitted = None;
             shadow.borrowed.clear();
         });
@@ -835,14 +1076,16 @@ unsafe extern "C" fn progress(
     // SAFETY: the library promises a static text.
     let step = unsafe { CStr::from_ptr(step) }.to_str().unwrap_or("?");
     let steps = ["similarity", "embedding", "weights", "labels", "iteration"];
-    ensure!(steps.contains(&step), "step {step}");
     ensure!((0.0..=1.0).contains(&fraction), "fraction {fraction}");
     let script = world(|world| {
-        // On any other thread there would be no fit.
-        let Some(watch) = world.fits.last_mut() else {
+        // On any other thread there would be no call.
+        let Some(watch) = world.running.last_mut() else {
             scmk_fuzz::fail("progress on another thread", file!(), line!())
         };
         ensure!(watch.handle.cast() == user, "progress with another argument");
+        // A fit on a machine that is busy may be asked before it has begun with anything.
+        let known = step == "kernels" && iteration == 0 || watch.fits && steps.contains(&step);
+        ensure!(known, "step {step} {iteration}");
         ensure!(iteration >= watch.iteration, "iteration {iteration} after {}", watch.iteration);
         ensure!(step != "iteration" || iteration > watch.iteration, "iteration {iteration} twice");
         ensure!((iteration == 0) == objective.is_nan(), "objective {objective} at {iteration}");
@@ -863,7 +1106,7 @@ unsafe extern "C" fn progress(
     match action % 4 {
         0 => {}
         1 => world(|world| {
-            let watch = world.fits.last_mut().expect("seen above");
+            let watch = world.running.last_mut().expect("seen above");
             watch.stopped.get_or_insert(iteration);
             ensure!(action >= 128 || scmk_cancel(watch.handle) == SCMK_OK, "not cancelled");
         }),
@@ -891,52 +1134,133 @@ fn tame(target: &Target) {
     }
 }
 
+/// Which limits a model has set itself.
+struct Limits {
+    time: bool,
+    memory: bool,
+}
+
+impl Limits {
+    fn of(target: &Target) -> Self {
+        let set = |name| target.refusal.is_none() && option(target, name) != "0";
+        Self { time: set("time_limit"), memory: set("memory_limit") }
+    }
+
+    /// What a call other than a fit may answer for them.
+    fn allowed(&self, watch: &Watch) -> Vec<scmk_status> {
+        let stops = self.time || watch.stopped.is_some();
+        let stopped = stops.then_some(SCMK_E_STOPPED);
+        stopped.into_iter().chain(self.memory.then_some(SCMK_E_OUT_OF_MEMORY)).collect()
+    }
+}
+
+/// How many threads a call on the model works with; 0 if it is refused.
+fn threads(target: &Target) -> usize {
+    if target.refusal.is_some() {
+        return 0;
+    }
+    match option(target, "threads").as_str() {
+        "1" => 1,
+        // One for each 16 samples.
+        _ => target.samples.div_ceil(16),
+    }
+}
+
+/// Whether a call on the model can be made now. Built for a fuzzer, the library keeps a pool for each
+/// number of threads, and one whose work waits for a progress function can do no other work: a call
+/// from there needs another pool.
+fn has_pool(target: &Target) -> bool {
+    let threads = threads(target);
+    threads == 0 || world(|world| world.running.iter().all(|watch| watch.threads != threads))
+}
+
+/// Makes a call during which the progress function may make others. The target is handed back as
+/// it is afterwards: other models may have been destroyed, and places have changed.
+fn run(
+    target: Target,
+    fits: bool,
+    call: impl FnOnce(Handle) -> scmk_status,
+) -> (scmk_status, Watch, Target) {
+    let entered = target.refusal.is_none();
+    let threads = threads(&target);
+    let before = world(|world| {
+        let shadow = target.model.map(|index| &mut world.models[index]).filter(|_| entered);
+        let waiting = shadow.map_or(Some(false), |shadow| {
+            shadow.busy = true;
+            shadow.waiting
+        });
+        world.running.push(Watch {
+            handle: target.handle,
+            fits,
+            threads,
+            uncertain: waiting.is_none(),
+            iteration: 0,
+            objective: f64::INFINITY,
+            // A cancel that waits is for fits alone.
+            stopped: (fits && waiting == Some(true)).then_some(0),
+        });
+        waiting
+    });
+    let status = call(target.handle);
+    if status == SCMK_E_PANIC {
+        // Here, since no more can be asked of the model.
+        ensure!(false, "a panic: {}", message("a panic", ptr::null_mut()));
+    }
+    let watch = world(|world| world.running.pop()).expect("pushed above");
+    let find = |world: &mut World| world.models.iter().position(|m| m.handle == target.handle);
+    let model = world(find);
+    let fitted = model.and_then(|index| world(|world| world.models[index].fitted.clone()));
+    let target = Target { model, fitted, ..target };
+    if entered {
+        let late = watch.stopped.is_some() && status != SCMK_E_STOPPED;
+        target.change(|shadow| {
+            shadow.busy = false;
+            shadow.waiting = match before {
+                // The fit that a cancel meets uses it up.
+                _ if fits => Some(false),
+                // One that came too late for this call is for the next fit.
+                _ if late => Some(true),
+                before => before,
+            };
+        });
+    }
+    (status, watch, target)
+}
+
 fn fit(input: &mut Input<'_>) {
     let target = target(input);
     let enough = world(|world| {
         world.fits_made += usize::from(target.refusal.is_none());
-        world.fits.len() >= DEEPEST || world.fits_made > MOST_FITS
+        let deep = world.running.iter().filter(|watch| watch.fits).count();
+        deep >= DEEPEST || world.fits_made > MOST_FITS
     });
     if enough {
         return;
     }
     tame(&target);
-    world(|world| {
-        world.fits.push(Watch {
-            handle: target.handle,
-            iteration: 0,
-            objective: f64::INFINITY,
-            stopped: None,
-        });
-    });
-    if target.refusal.is_none() {
-        target.change(|shadow| shadow.busy = true);
+    if !has_pool(&target) {
+        return;
     }
-    let status = scmk_fit(target.handle);
-    let watch = world(|world| world.fits.pop()).expect("pushed above");
-    // The progress function may have destroyed other models: places have changed.
-    let find = |world: &World| world.models.iter().position(|m| m.handle == target.handle);
-    let model = world(|world| find(world));
-    let fitted = model.and_then(|index| world(|world| world.models[index].fitted.clone()));
-    let target = Target { model, fitted, ..target };
-    if target.refusal.is_none() {
-        target.change(|shadow| shadow.busy = false);
+    let (status, watch, target) = run(target, true, |handle| scmk_fit(handle));
+    let limited = Limits::of(&target).memory;
+    // Kernels at the ends of the range of numbers may be refused.
+    let unscaled = target.refusal.is_none();
+    let mut allowed = vec![SCMK_OK, SCMK_E_NOT_PSD, SCMK_E_NO_CONVERGENCE];
+    allowed.extend(limited.then_some(SCMK_E_OUT_OF_MEMORY));
+    // Sums of kernels as they are may be beyond the range of numbers.
+    allowed.extend(unscaled.then_some(SCMK_E_INVALID_ARGUMENT));
+    if target.kernels == 0 {
+        allowed = vec![SCMK_E_STATE];
     }
-    let limited = target.refusal.is_none() && option(&target, "memory_limit") != "0";
-    let allowed: &[scmk_status] = match (target.kernels, limited) {
-        (0, _) => &[SCMK_E_STATE],
-        (_, true) => &[SCMK_OK, SCMK_E_NOT_PSD, SCMK_E_NO_CONVERGENCE, SCMK_E_OUT_OF_MEMORY],
-        (_, false) => &[SCMK_OK, SCMK_E_NOT_PSD, SCMK_E_NO_CONVERGENCE],
-    };
-    if target.judge("fit", status, allowed) {
+    if target.judge("fit", status, &allowed) {
         let method = option(&target, "method");
         let found = check_result(&target, method, &watch);
         let cold = option(&target, "warm_start") == "0";
         let before = target.fitted.as_ref().filter(|before| cold && before.complete);
-        if found.complete && before.is_some_and(|before| *before != found) {
+        if found.complete && before.is_some_and(|before| **before != found) {
             ensure!(false, "the same fit twice, and another result");
         }
-        target.change(|shadow| shadow.fitted = Some(found));
+        target.change(|shadow| shadow.fitted = Some(Rc::new(found)));
     }
     target.verify();
 }
@@ -956,14 +1280,21 @@ fn check_result(target: &Target, method: String, watch: &Watch) -> Fitted {
     unsafe {
         let read = scmk_labels(handle, labels.as_mut_ptr(), samples) == SCMK_OK
             && scmk_weights(handle, weights.as_mut_ptr(), kernels) == SCMK_OK
-            && scmk_trace(handle, trace.as_mut_ptr(), trace.len(), &mut length) == SCMK_OK
-            && scmk_info_real(handle, c"objective".as_ptr(), &mut objective) == SCMK_OK;
+            && scmk_trace(handle, trace.as_mut_ptr(), trace.len(), &mut length) == SCMK_OK;
         ensure!(read && length == trace.len(), "a result cannot be read");
+        // Without an iteration there is none, but for the start of scmk.
+        let expected = if iterations > 0 || method == "scmk" { SCMK_OK } else { SCMK_E_STATE };
+        let status = scmk_info_real(handle, c"objective".as_ptr(), &mut objective);
+        ensure!(status == expected, "the objective of {method} is {}", named(status));
         if method == "scmk" {
             let mut graph = vec![0.0; samples * samples];
             let status = scmk_similarity(handle, graph.as_mut_ptr(), graph.len());
-            ensure!(status == SCMK_OK, "the graph cannot be read");
-            check_similarity(&graph, samples);
+            if status == SCMK_OK {
+                check_similarity(&graph, samples);
+            } else {
+                let late = status == SCMK_E_STOPPED && Limits::of(target).time;
+                ensure!(late, "the graph cannot be read: {}", named(status));
+            }
         }
     }
     let different = check_labels(&labels, clusters);
@@ -986,7 +1317,8 @@ fn check_result(target: &Target, method: String, watch: &Watch) -> Fitted {
         );
         ensure!(watch.iteration <= stopped + 1, "went on for {} iterations", watch.iteration);
     } else {
-        ensure!(outcome != SCMK_OUTCOME_CANCELLED, "cancelled by nobody");
+        let nobody = outcome == SCMK_OUTCOME_CANCELLED && !watch.uncertain;
+        ensure!(!nobody, "cancelled by nobody");
     }
     Fitted { method, complete, iterations, labels, objective: objective.to_bits() }
 }
@@ -997,13 +1329,16 @@ fn cancel(input: &mut Input<'_>) {
         // Allowed during a fit. The fit must know that it is asked to stop.
         target.refusal = Some(SCMK_OK);
         world(|world| {
-            let watch = world.fits.iter_mut().find(|watch| watch.handle == target.handle);
+            let watch = world.running.iter_mut().find(|watch| watch.handle == target.handle);
             let watch = watch.expect("it is busy");
             watch.stopped.get_or_insert(watch.iteration);
         });
     }
+    let waits = target.refusal.is_none();
     let status = scmk_cancel(target.handle);
-    target.judge("cancel", status, &[SCMK_OK]);
+    if target.judge("cancel", status, &[SCMK_OK]) && waits {
+        target.change(|shadow| shadow.waiting = Some(true));
+    }
 }
 
 /// A length at, below or above what is needed.
@@ -1030,6 +1365,9 @@ fn copied<T: Sentinel>(
     // SAFETY: as many elements as said, or a pointer that is refused.
     let status = unsafe { make(target.handle, out.pointer(), length) };
     let expected = if exists { out.expected(length, needed) } else { SCMK_E_STATE };
+    if status == SCMK_E_STOPPED && call == "similarity" && Limits::of(target).time {
+        return None;
+    }
     let success = target.judge(call, status, &[expected]);
     let written = out.written(success, needed);
     let found = success.then(|| written.to_vec());
@@ -1050,6 +1388,55 @@ fn weights(input: &mut Input<'_>) {
     let target = target(input);
     let exists = target.fitted.is_some();
     copied(input, &target, "weights", (exists, target.kernels), scmk_weights);
+}
+
+fn view_weights(input: &mut Input<'_>) {
+    let target = target(input);
+    let exists = target.fitted.is_some();
+    let found = copied(input, &target, "view_weights", (exists, target.views), scmk_view_weights);
+    if let Some(shares) = found {
+        let legal = shares.iter().all(|share| (0.0..=1.0 + 1e-9).contains(share));
+        let sum: f64 = shares.iter().sum();
+        ensure!(legal && (sum - 1.0).abs() <= 1e-9, "shares of the views {shares:?}");
+    }
+}
+
+/// Whether the result certifies something. Stopped before its first iteration was complete, it may
+/// or may not: both are tried, and the library is asked.
+fn certifies(target: &Target) -> bool {
+    let Some(fitted) = target.fitted.as_ref().filter(|fitted| fitted.method == "scmk") else {
+        return false;
+    };
+    let mut weights = [0.0; 2 * MOST_KERNELS];
+    let mut begun = || {
+        // SAFETY: the length is that of the array.
+        let status =
+            unsafe { scmk_certified_weights(target.handle, weights.as_mut_ptr(), weights.len()) };
+        status == SCMK_OK
+    };
+    fitted.iterations > 0 || target.refusal.is_none() && begun()
+}
+
+fn certified_weights(input: &mut Input<'_>) {
+    let target = target(input);
+    let size = (certifies(&target), target.kernels);
+    let found = copied(input, &target, "certified_weights", size, scmk_certified_weights);
+    if let Some(weights) = found {
+        check_weights("scmk", 0.5, &weights);
+    }
+}
+
+fn certified_embedding(input: &mut Input<'_>) {
+    let target = target(input);
+    let size = (certifies(&target), target.samples * target.clusters);
+    let found = copied(input, &target, "certified_embedding", size, scmk_certified_embedding);
+    if let Some(p) = found {
+        // Stopped at the start, nothing has pulled yet.
+        if !p.iter().all(|&v: &f64| v == 0.0) {
+            ensure!(option(&target, "beta") != "0", "P where nothing pulls: {p:?}");
+            check_orthonormal(&p, target.samples);
+        }
+    }
 }
 
 fn embedding(input: &mut Input<'_>) {
@@ -1104,6 +1491,9 @@ fn similarity_csc(input: &mut Input<'_>) {
         true if columns > target.samples + 1 => SCMK_E_DIMENSION,
         true => wrong.into_iter().find(|&status| status != SCMK_OK).unwrap_or(SCMK_OK),
     };
+    if status == SCMK_E_STOPPED && Limits::of(&target).time {
+        return;
+    }
     let success = target.judge("similarity_csc", status, &[expected]);
     let starts = starts.written(success, columns);
     let rows = rows.written(success, needed);
@@ -1142,9 +1532,18 @@ fn trace(input: &mut Input<'_>) {
 
 fn info(input: &mut Input<'_>) {
     let target = target(input);
-    let names: Vec<&str> = INFOS.iter().map(|(name, ..)| *name).collect();
+    let names: [&str; INFOS.len()] = std::array::from_fn(|k| INFOS[k].0);
     let name = Name::new(input, &names);
-    let known = ["kernels", "memory_required"].map(Some).contains(&name.text());
+    let early = [
+        "samples",
+        "clusters",
+        "views",
+        "kernels",
+        "rescaled_kernels",
+        "memory_kernels",
+        "memory_required",
+    ];
+    let known = early.map(Some).contains(&name.text());
     let usable = known || target.fitted.is_some();
     let expected = |out: scmk_status| match name.expected_before(out, &names) {
         // Not every method has every info.
@@ -1195,7 +1594,7 @@ fn error_message(input: &mut Input<'_>) {
 }
 
 fn metric(input: &mut Input<'_>) {
-    let names: Vec<&str> = METRICS.iter().map(|(name, ..)| *name).collect();
+    let names: Vec<&str> = metrics::names().collect();
     let name = Name::new(input, &names);
     let count = input.below(24);
     let kinds = 1 + input.below(5);
@@ -1226,11 +1625,72 @@ fn metric(input: &mut Input<'_>) {
     if status != SCMK_OK {
         check_message("metric", ptr::null_mut());
     }
-    if let Some(value) = out.one(status == SCMK_OK) {
+    check_metric(&name, out.one(status == SCMK_OK), same);
+}
+
+fn check_metric(name: &Name, value: Option<f64>, same: bool) {
+    if let Some(value) = value {
         let least = if name.text() == Some("ari") { -1.0 } else { 0.0 };
         ensure!((least..=1.0).contains(&value), "{:?} is {value}", name.text());
         ensure!(!same || value == 1.0, "{:?} of equal labels is {value}", name.text());
     }
+}
+
+fn model_metric(input: &mut Input<'_>) {
+    let target = target(input);
+    let names: Vec<&str> = metrics::names().collect();
+    let name = Name::new(input, &names);
+    let count = if input.rarely(4) { input.below(24) } else { target.samples };
+    let kinds = 1 + input.below(5);
+    let mut draw = || (0..count).map(|_| input.below(kinds) as i32 - 1).collect::<Vec<i32>>();
+    let (truth, labels) = (draw(), draw());
+    let (truth, mut labels) = (Given::new(input, truth), Given::new(input, labels));
+    // Those of the last fit.
+    let own = !input.rarely(2) || labels.place == Place::Null;
+    if own {
+        labels.place = Place::Null;
+    }
+    let told = if input.rarely(12) { usize::MAX - input.below(9) } else { count };
+    let mut out = Out::<f64>::new(input, 1);
+    tame(&target);
+    if !has_pool(&target) {
+        return;
+    }
+    let limits = Limits::of(&target);
+    // SAFETY: text with a NUL or NULL, as many elements as told or a number that is refused,
+    // pointers that are good or refused.
+    let (status, watch, target) = run(target, false, |handle| unsafe {
+        let (truth, labels) = (truth.pointer(), labels.pointer());
+        scmk_model_metric(handle, name.pointer(), truth, labels, told, out.pointer())
+    });
+    let place = |place: Place| match place {
+        Place::Null => SCMK_E_NULL_ARGUMENT,
+        Place::Misaligned => SCMK_E_INVALID_ARGUMENT,
+        Place::Given if told != count => SCMK_E_TOO_LARGE,
+        Place::Given => SCMK_OK,
+    };
+    let fitted = &target.fitted;
+    let order = [
+        place(truth.place),
+        if own { SCMK_OK } else { place(labels.place) },
+        out.expected(1, 1),
+        if own && fitted.is_none() { SCMK_E_STATE } else { SCMK_OK },
+    ];
+    let other = order.into_iter().find(|&status| status != SCMK_OK).unwrap_or(SCMK_OK);
+    let mut allowed = match name.expected_before(other, &names) {
+        SCMK_OK if count == 0 || own && count != target.samples => vec![SCMK_E_DIMENSION],
+        other => vec![other],
+    };
+    if allowed[0] == SCMK_OK {
+        allowed.extend(limits.allowed(&watch));
+    }
+    let success = target.judge("model_metric", status, &allowed);
+    let same = match (own, fitted) {
+        (true, Some(fitted)) => truth.values == fitted.labels,
+        _ => !own && truth.values == labels.values,
+    };
+    check_metric(&name, out.one(success), same);
+    target.verify();
 }
 
 fn describe(input: &mut Input<'_>) {

@@ -1,8 +1,11 @@
 //! What the fuzz targets share: reading values from the fuzzer's bytes, and the check that ends a
 //! run.
 
+pub mod certificate;
+pub mod fits;
 pub mod input;
 pub mod results;
+pub mod watchdog;
 
 use std::sync::OnceLock;
 
