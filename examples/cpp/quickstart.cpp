@@ -14,7 +14,7 @@ int main(int argc, char **argv) try {
     scmk::Model model(truth.size(), 10);
     for (const auto &view : views) {
         const Table x = standardized(read_csv(folder + "/" + view + ".csv"));
-        model.add_features(x.values, x.cols, "gaussian(t=0.2)");
+        model.add_features(x.values, x.cols, "gaussian(t=0.2)", view);
     }
     model.set("alpha", 30); // large: no view takes all the weight
     model.set("embedding", "normalized");
@@ -27,7 +27,8 @@ int main(int argc, char **argv) try {
     std::cout << " ...\nclusters ";
     for (std::size_t c = 0; c < sizes.size(); c++) std::cout << ' ' << c << ':' << sizes[c];
     std::cout << std::fixed << std::setprecision(4) << "\nweights  ";
-    for (std::size_t v = 0; v < 6; v++) std::cout << ' ' << views[v] << ':' << fit.weights[v];
+    for (std::size_t v = 0; v < 6; v++)
+        std::cout << ' ' << fit.view_names[v] << ':' << fit.weights[v];
     std::cout << std::setprecision(1) << "\nquality   accuracy "
               << 100 * scmk::metric("accuracy", truth, fit.labels) << " %, NMI "
               << 100 * scmk::metric("nmi", truth, fit.labels) << " %\nsolved    in "

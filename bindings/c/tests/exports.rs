@@ -66,3 +66,14 @@ fn the_unwinder_is_not_the_hosts() {
     let dynamic = asked("readelf", "-d");
     assert!(!dynamic.contains("libgcc_s"), "{dynamic}");
 }
+
+#[test]
+fn the_library_cannot_start_a_process() {
+    let symbols = asked("nm", "-D");
+    let needed = symbols.lines().filter_map(|line| line.trim_start().strip_prefix("U "));
+    for name in needed.map(|name| name.split('@').next().unwrap_or(name)) {
+        let starts = ["fork", "vfork", "system", "popen", "clone"].contains(&name)
+            || ["exec", "posix_spawn", "pidfd_spawn"].iter().any(|start| name.starts_with(start));
+        assert!(!starts, "{name}");
+    }
+}

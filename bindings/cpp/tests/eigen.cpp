@@ -83,7 +83,11 @@ TEST_CASE("Eigen features") {
     Rows bad = rows;
     bad(3, 1) = std::nan("");
     CHECK(std::string(refused([&] { scmk::Model(24, 3).add_features(bad); }).what()) ==
-          "features entry (3, 1) is NaN");
+          "features of view 0 entry (3, 1) is NaN");
+    const auto named = [&] { scmk::Model(24, 3).add_features(bad, "linear", "plane"); };
+    CHECK(std::string(refused(named).what()) == "features of view 'plane' entry (3, 1) is NaN");
+    CHECK(scmk::Model(24, 3).add_features(2 * data.x, "linear", "plane").kernel_name(0) ==
+          "plane: linear");
 }
 
 TEST_CASE("Eigen kernels") {

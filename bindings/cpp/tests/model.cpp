@@ -14,6 +14,7 @@ static_assert(!std::is_copy_constructible_v<scmk::Model>);
 static_assert(!std::is_copy_assignable_v<scmk::Model>);
 static_assert(std::is_copy_constructible_v<scmk::Fit> && std::is_copy_assignable_v<scmk::Fit>);
 static_assert(std::is_base_of_v<std::runtime_error, scmk::Error>);
+static_assert(std::is_base_of_v<scmk::Error, scmk::Stopped>);
 
 namespace {
 
@@ -151,6 +152,9 @@ TEST_CASE("every method") {
                       "method " + name + " has no embedding");
             }
             CHECK(fit.has_similarity() == (name == "scmk"));
+            CHECK(model.has_similarity() == fit.has_similarity());
+            CHECK(model.has_embedding() == fit.embedding.has_value());
+            CHECK(model.metric("accuracy", blobs.truth) == 1);
             CHECK(fit.infos.count("kkt_residual") == (name == "scmk" ? 1 : 0));
             if (name != "scmk") {
                 const scmk::Error error = refused([&] { fit.similarity(); });
@@ -189,6 +193,61 @@ TEST_CASE("results agree with one another and outlive the model") {
     // Taken out of a fit that is going away.
     CHECK(scmk::Fit(fit).similarity().values == z.values);
     CHECK(refused([] { scmk::Fit().similarity(); }).status() == SCMK_E_STATE);
+}
+
+TEST_CASE("the graph is as good as kkt_residual says, for what it was given") {
+    const Blobs blobs(30);
+    const std::size_t n = blobs.n;
+    const double alpha = 0.5;
+    const std::vector<std::vector<double>> kernels = {blobs.kernel(20), blobs.kernel(5)};
+    // One kernel without the pull of clusters, then two with it.
+    for (std::size_t count = 1; count <= 2; count++) {
+        const double beta = count == 1 ? 0 : 0.1;
+        scmk::Model model(n, Blobs::clusters);
+        model.set("normalize", "none").set("alpha", alpha).set("beta", beta);
+        for (std::size_t i = 0; i < count; i++)
+            model.borrow_kernel(kernels[i]);
+        CHECK(refused([&] { model.certified_weights(); }).status() == SCMK_E_STATE);
+        model.run();
+        const auto weights = model.certified_weights();
+        const scmk::Matrix p = model.certified_embedding(), z = model.similarity_dense();
+        REQUIRE(weights.size() == count);
+        REQUIRE(p.values.size() == n * Blobs::clusters);
+        const double length =
+            std::inner_product(p.values.begin(), p.values.end(), p.values.begin(), 0.0);
+        CHECK(length == doctest::Approx(beta > 0 ? 3 : 0));
+
+        std::vector<double> mixed(n * n), means(n);
+        double largest = 0, mean = 0;
+        for (std::size_t e = 0; e < n * n; e++) {
+            for (std::size_t i = 0; i < count; i++)
+                mixed[e] += weights[i] * kernels[i][e];
+            largest = std::max(largest, std::fabs(mixed[e]));
+            means[e % n] += mixed[e] / static_cast<double>(n);
+            mean += mixed[e] / static_cast<double>(n * n);
+        }
+        const auto centred = [&](std::size_t i, std::size_t j) {
+            return mixed[i + j * n] - means[i] - means[j] + mean;
+        };
+        double worst = 0;
+        for (std::size_t i = 0; i < n; i++) {
+            double product = 0, least = std::numeric_limits<double>::infinity();
+            for (std::size_t j = 0; j < n; j++) {
+                double apart = 0, g = 2 * alpha * z(j, i);
+                for (std::size_t k = 0; k < Blobs::clusters; k++)
+                    apart += (p(i, k) - p(j, k)) * (p(i, k) - p(j, k));
+                for (std::size_t k = 0; k < n; k++)
+                    g += 2 * centred(j, k) * (z(k, i) - (k == i ? 1 : 0));
+                g += beta / 2 * apart;
+                product += g * z(j, i);
+                least = std::min(least, g);
+            }
+            worst = std::max(worst, (product - least) / (largest + alpha));
+        }
+        CHECK(worst <= 2 * model.info_real("kkt_residual") + 1e-9);
+        model.set("method", "kkm").run();
+        CHECK(refused([&] { model.certified_embedding(); }).status() == SCMK_E_STATE);
+    }
 }
 
 TEST_CASE("options of all types") {
@@ -247,6 +306,8 @@ TEST_CASE("what the library tells about itself") {
         return info.name == "objective" && info.type == scmk::Type::real && !info.doc.empty();
     }));
     CHECK(model.info_int("memory_required") > 0);
+    CHECK(model.info_int("samples") == 10);
+    CHECK(model.info_int("clusters") == 2);
     CHECK(std::string(scmk::outcome_name(scmk::Outcome::iteration_limit)) == "iteration limit");
 
     const std::vector<std::int32_t> truth = {0, 0, 1, 1}, same = {5, 5, 3, 3}, other = {0, 1, 0, 1};
@@ -369,7 +430,8 @@ TEST_CASE("the model is busy in its progress function") {
 TEST_CASE("cancel from another thread") {
     const Blobs blobs(60);
     scmk::Model model = long_model(blobs);
-    model.cancel(); // nothing runs: forgotten
+    model.cancel(); // nothing runs: for the next fit, and only that
+    CHECK(model.fit().outcome == scmk::Outcome::cancelled);
     CHECK(model.fit().outcome != scmk::Outcome::cancelled);
 
     std::atomic<bool> inside{false}, cancelled{false};
@@ -441,6 +503,172 @@ TEST_CASE("errors carry the status and the model works on") {
     model.set("memory_limit", 0);
     CHECK(works(model, blobs));
     CHECK(model.weights().size() == 1); // nothing of the above has come in
+}
+
+TEST_CASE("views and kernels have names") {
+    const Blobs blobs(30);
+    const std::size_t n = blobs.n;
+    const auto kernel = blobs.kernel(20);
+    using Names = std::vector<std::string>;
+
+    scmk::Model plain(n, Blobs::clusters);
+    CHECK(plain.kernel_names().empty());
+    CHECK(plain.view_names().empty());
+    plain.add_features(blobs.x, 2, "gaussian(t=1); linear");
+    CHECK(plain.kernel_names() == Names{"gaussian(t=1)", "linear"});
+    CHECK(plain.view_names() == Names{"view 0"});
+
+    scmk::Model model(n, Blobs::clusters);
+    model.add_features(blobs.x, 2, "gaussian(t=1); linear", "plane");
+    model.add_features(blobs.x.data(), n, 2, "linear", "again");
+    model.add_features(blobs.x.data(), n, 2, 2, 1, "linear");
+    model.name_view("mine").add_kernel(kernel).name_view("lent").borrow_kernel(kernel);
+    model.add_kernel(kernel);
+    const Names kernels = {"plane: gaussian(t=1)", "plane: linear", "again: linear",
+                           "view 2: linear",       "mine",          "lent",
+                           "kernel 6"};
+    const Names views = {"plane", "again", "view 2", "mine", "lent", "kernel 6"};
+    CHECK(model.kernel_names() == kernels);
+    CHECK(model.view_names() == views);
+    CHECK(model.kernel_name(1) == "plane: linear");
+    CHECK(model.view_name(1) == "again");
+    CHECK(model.view_of(1) == 0);
+    CHECK(model.view_of(6) == 5);
+    CHECK(refused([&] { model.kernel_name(7); }).status() == SCMK_E_INVALID_ARGUMENT);
+    CHECK(refused([&] { model.view_name(6); }).status() == SCMK_E_INVALID_ARGUMENT);
+    CHECK(refused([&] { model.view_of(7); }).status() == SCMK_E_INVALID_ARGUMENT);
+    CHECK(refused([&] { model.view_weights(); }).status() == SCMK_E_STATE);
+
+    const scmk::Fit fit = model.fit();
+    CHECK(fit.kernel_names == kernels);
+    CHECK(fit.view_names == views);
+    REQUIRE(fit.view_weights.size() == 6);
+    CHECK(fit.view_weights == model.view_weights());
+    const double total = std::accumulate(fit.weights.begin(), fit.weights.end(), 0.0);
+    CHECK(fit.view_weights[0] == doctest::Approx((fit.weights[0] + fit.weights[1]) / total));
+    CHECK(fit.view_weights[5] == doctest::Approx(fit.weights[6] / total));
+
+    auto bad = blobs.x;
+    bad[7] = std::nan("");
+    const scmk::Error error = refused([&] { model.add_features(bad, 2, "linear", "worse"); });
+    CHECK(std::string(error.what()) == "features of view 'worse' entry (3, 1) is NaN");
+    CHECK(scmk::last_error() == error.what());
+    CHECK(refused([&] { model.add_features(blobs.x, 2, "gausian", "worse"); }).status() ==
+          SCMK_E_UNKNOWN_OPTION);
+    // One that is refused leaves no name behind.
+    CHECK(model.add_features(blobs.x, 2, "linear").view_name(6) == "view 6");
+    // One that was given before waits, unless it is taken back.
+    model.name_view("late");
+    CHECK(refused([&] { model.add_features(bad, 2, "linear"); }).status() == SCMK_E_NOT_FINITE);
+    CHECK(model.add_features(blobs.x, 2, "linear").view_name(7) == "late");
+    model.name_view("never").name_view(nullptr);
+    CHECK(model.add_kernel(kernel).view_name(8) == "kernel 9");
+    CHECK(refused([&] { model.name_view(""); }).status() == SCMK_E_INVALID_ARGUMENT);
+    CHECK(refused([&] { model.name_view(std::string(256, 'x')); }).status() ==
+          SCMK_E_INVALID_ARGUMENT);
+    CHECK(refused([&] { model.name_view(std::string("a\0b", 3)); }).status() ==
+          SCMK_E_INVALID_ARGUMENT);
+    const std::string longest(255, 'x');
+    CHECK(model.add_features(blobs.x, 2, "linear", longest).view_name(9) == longest);
+}
+
+TEST_CASE("the number of clusters changes and the kernels stay") {
+    const Blobs blobs(30);
+    scmk::Model model(blobs.n, 2);
+    model.set("alpha", 0.5).add_features(blobs.x, 2, "gaussian(t=1); linear");
+    for (std::size_t clusters = 2; clusters <= 5; clusters++) {
+        const scmk::Fit fit = model.set_clusters(clusters).fit();
+        scmk::Model fresh(blobs.n, clusters);
+        fresh.set("alpha", 0.5).add_features(blobs.x, 2, "gaussian(t=1); linear");
+        CHECK(fit.labels == fresh.fit().labels);
+        CHECK(model.n_clusters() == clusters);
+        CHECK(fit.embedding->cols == clusters);
+    }
+    CHECK(refused([&] { model.set_clusters(0); }).status() == SCMK_E_DIMENSION);
+    CHECK(refused([&] { model.set_clusters(31); }).status() == SCMK_E_DIMENSION);
+    CHECK(model.n_clusters() == 5);
+    CHECK(model.labels().size() == blobs.n);
+    model.set_clusters(3);
+    CHECK(refused([&] { model.labels(); }).status() == SCMK_E_STATE);
+    CHECK(works(model, blobs));
+}
+
+TEST_CASE("adding kernels is told and can be stopped") {
+    // So many features that it takes longer than the tenth of a second between two calls.
+    const std::size_t n = 1500, d = 6000;
+    std::vector<double> x(n * d);
+    for (std::size_t i = 0; i < x.size(); i++)
+        x[i] = std::sin(0.7 * static_cast<double>(i));
+    scmk::Model model(n, Blobs::clusters);
+    model.set("threads", 1);
+    const auto add = [&] { model.add_features(x, d, "linear"); };
+    int calls = 0;
+    bool kernels = true;
+    model.set_progress([&](const scmk::Progress &progress) {
+        calls++;
+        kernels = kernels && progress.step == "kernels";
+    });
+    add();
+    CHECK(calls >= 1);
+    CHECK(kernels);
+    model.clear_kernels();
+
+    const auto stopped = [&] {
+        try {
+            add();
+        } catch (const scmk::Stopped &error) {
+            return error.status() == SCMK_E_STOPPED && contains(error.what(), "stopped");
+        }
+        return false;
+    };
+    model.set_progress([](const scmk::Progress &) { return false; });
+    CHECK(stopped());
+    model.set_progress([&](const scmk::Progress &) { model.cancel(); });
+    CHECK(stopped());
+    // Its own exception leaves the call, and does not come back in a later one.
+    model.set_progress([](const scmk::Progress &progress) {
+        if (progress.step == "kernels")
+            throw 42;
+    });
+    int caught = 0;
+    try {
+        add();
+    } catch (int value) {
+        caught = value;
+    }
+    CHECK(caught == 42);
+    CHECK(model.info_int("views") == 0);
+    CHECK(model.info_int("kernels") == 0);
+
+    model.set_progress(nullptr).set("time_limit", 1e-9);
+    CHECK(stopped());
+    model.set("time_limit", 0);
+    add();
+    CHECK(model.info_int("kernels") == 1);
+    CHECK(model.info_int("memory_kernels") > 0);
+}
+
+TEST_CASE("metrics of a model") {
+    const Blobs blobs(30);
+    scmk::Model model(blobs.n, Blobs::clusters);
+    model.add_kernel(blobs.kernel(20));
+    CHECK(refused([&] { model.metric("ari", blobs.truth); }).status() == SCMK_E_STATE);
+    std::vector<std::int32_t> other(blobs.n);
+    for (std::size_t i = 0; i < blobs.n; i++)
+        other[i] = static_cast<std::int32_t>(i % 4);
+    model.run();
+    for (const auto &metric : scmk::metrics()) {
+        CHECK(model.metric(metric.name, other) ==
+              scmk::metric(metric.name, other, model.labels()));
+        CHECK(model.metric(metric.name, other, blobs.truth) ==
+              scmk::metric(metric.name, other, blobs.truth));
+    }
+    other.pop_back();
+    CHECK(refused([&] { model.metric("ari", other); }).status() == SCMK_E_DIMENSION);
+    CHECK(refused([&] { model.metric("ari", other, blobs.truth); }).status() == SCMK_E_DIMENSION);
+    const scmk::Error error = refused([] { scmk::metric("acuracy", {0, 1}, {0, 1}); });
+    CHECK(contains(error.what(), "accuracy"));
+    CHECK(scmk::last_error() == error.what());
 }
 
 TEST_CASE("models move") {
