@@ -61,8 +61,11 @@ scmk_metric <- function(truth, labels, metric = NULL) {
   if (!is.character(metric) || anyNA(metric)) {
     refuse_argument(call, "metric must be names of metrics, see scmk_metrics()")
   }
+  # Of no importance but for this: what has a model can be interrupted.
+  model <- checked(.Call(C_create, 1, 1), call)
+  on.exit(.Call(C_destroy, model))
   vapply(metric, FUN.VALUE = 0, function(name) {
-    checked(.Call(C_metric, name, truth, labels), call)
+    checked(.Call(C_metric, model, name, truth, labels), call)
   })
 }
 

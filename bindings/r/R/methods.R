@@ -22,19 +22,20 @@ print.scmk <- function(x, digits = max(3L, getOption("digits") - 3L), ...) {
   cat("\nCluster sizes:\n")
   print(stats::setNames(x$size, seq_along(x$size)))
   if (length(x$weights) <= 20L) {
-    cat("\nWeights of the kernels:\n")
-    print(x$weights, digits = digits)
+    show_weights("Weights of the kernels", x$weights, digits)
   } else {
-    cat("\nLargest weights of the kernels (coef() has all):\n")
-    print(sort(x$weights, decreasing = TRUE)[1:12], digits = digits)
+    show_weights("Largest weights of the kernels (coef() has all)",
+                 sort(x$weights, decreasing = TRUE)[1:12], digits)
   }
+  show_views(x, digits)
   invisible(x)
 }
 
 summary.scmk <- function(object, ...) {
   structure(
     class = "summary.scmk",
-    c(unclass(object)[c("call", "outcome", "cluster", "size", "info", "options", "absent")],
+    c(unclass(object)[c("call", "outcome", "cluster", "size", "view_weights", "info", "options",
+                        "absent")],
       list(
         weights = sort(object$weights, decreasing = TRUE),
         neighbours = if (!is.null(object$similarity)) summary(diff(object$similarity@p))
@@ -47,8 +48,8 @@ print.summary.scmk <- function(x, digits = max(3L, getOption("digits") - 3L), ..
   show_fit(x, digits)
   cat("\nCluster sizes:\n")
   print(stats::setNames(x$size, seq_along(x$size)))
-  cat("\nWeights of the kernels, largest first:\n")
-  print(x$weights, digits = digits)
+  show_weights("Weights of the kernels, largest first", x$weights, digits)
+  show_views(x, digits)
   if (!is.null(x$neighbours)) {
     cat("\nNeighbours of a sample in the similarity graph:\n")
     print(x$neighbours, digits = digits)
@@ -58,6 +59,8 @@ print.summary.scmk <- function(x, digits = max(3L, getOption("digits") - 3L), ..
   cat(sprintf("  %-20s %s\n", names(known), vapply(known, format, "", digits = digits)), sep = "")
   initial <- scmk_options()
   value <- vapply(x$options[initial$name], as.character, "")
+  # Not the user's doing: messages count as R does.
+  value[["index_base"]] <- initial$default[initial$name == "index_base"]
   # Numbers are compared as numbers: the library may write 1e-5 where R writes 1e-05.
   same <- value == initial$default
   number <- initial$type != "text"
@@ -76,8 +79,20 @@ show_call <- function(call) {
   cat("Call: ", paste(lines, collapse = "\n"), "\n\n", sep = "")
 }
 
+# A line for each: names of kernels are long.
+show_weights <- function(title, weights, digits) {
+  cat("\n", title, ":\n", sep = "")
+  cat(sprintf("  %s  %s\n", format(names(weights)), format(weights, digits = digits)), sep = "")
+}
+
+# Shares are read beside each other: the same decimals for all.
+show_views <- function(x, digits) {
+  if (length(x$view_weights) > 1L) {
+    show_weights("Share of each view", round(x$view_weights, digits), digits)
+  }
+}
+
 show_fit <- function(x, digits) {
-  plural <- function(count, noun) paste0(count, " ", noun, if (count != 1L) "s")
   cat(plural(length(x$cluster), "sample"), " in ", plural(length(x$size), "cluster"), " by method ",
       x$options$method, ", ", plural(length(x$weights), "kernel"), "\n", sep = "")
   cat(sprintf("%s: iterations %s, objective %s, %s s\n", x$outcome, x$info$iterations,
@@ -125,12 +140,20 @@ plot_similarity <- function(x, main = "Similarity, ordered by cluster", xlab = "
 }
 
 plot_weights <- function(x, main = "Weights of the kernels", xlab = "", ylab = "", las = 1L,
-                         col = "steelblue", border = NA, ...) {
-  # Long kernel names need room on the left.
-  before <- par(mar = par("mar") + c(0, max(nchar(names(x$weights))) / 2.5, 0, 0))
+                         col = "steelblue", border = NA, cex.names = NULL, ...) {
+  # axis() leaves out names that would touch: as small as it takes to have them all.
+  if (is.null(cex.names)) {
+    height <- length(x$weights) * (strheight("M", "inches") + strwidth("m", "inches"))
+    cex.names <- max(0.2, min(1, par("pin")[2L] / height))
+  }
+  # Long kernel names need room on the left, but half of the picture is for the bars.
+  margins <- par("mai")
+  room <- max(strwidth(names(x$weights), "inches", cex = cex.names)) + 0.4
+  margins[2L] <- min(room, par("fin")[1L] / 2)
+  before <- par(mai = margins)
   on.exit(par(before))
   barplot(rev(x$weights), horiz = TRUE, main = main, xlab = xlab, ylab = ylab, las = las,
-          col = col, border = border, ...)
+          col = col, border = border, cex.names = cex.names, ...)
 }
 
 # The first iteration may be close to the last: the values themselves would all have one label.

@@ -1,31 +1,41 @@
 scmk <- function(x, k, alpha = NULL, beta = NULL, method = "scmk", kernels = "paper",
-                 kernel = FALSE, preset = NULL, seed = NULL, ..., progress = interactive()) {
+                 preset = NULL, seed = NULL, ..., progress = interactive()) {
   call <- match.call()
   options <- check_options(
     c(drop_null(list(preset = preset, method = method, alpha = alpha, beta = beta, seed = seed)),
       list(...)),
     call
   )
-  progress <- check_progress(progress, call)
-  model <- build_model(x, k, kernel, kernels, copy = FALSE, call)
+  watcher <- watch_with(progress, call)
+  on.exit(watcher$close())
+  model <- build_model(x, k, kernels, copy = FALSE, options, watcher, call)
   # Gives the kernels' memory back now, however this function is left, and not at some later gc().
-  on.exit(.Call(C_destroy, model$handle))
-  run_fit(model, options, progress, call)
+  on.exit(.Call(C_destroy, model$handle), add = TRUE)
+  run_fit(model, watcher, call)
   collect(model, call)
 }
 
-scmk_model <- function(x, k, kernels = "paper", kernel = FALSE, copy = FALSE) {
+scmk_model <- function(x, k, kernels = "paper", copy = FALSE, ..., progress = interactive()) {
   call <- sys.call()
   if (!isTRUE(copy) && !isFALSE(copy)) refuse_argument(call, "copy must be TRUE or FALSE")
-  build_model(x, k, kernel, kernels, copy, call)
+  options <- check_options(list(...), call)
+  watcher <- watch_with(progress, call)
+  on.exit(watcher$close())
+  model <- build_model(x, k, kernels, copy, options, watcher, call)
+  watcher$done(plural(length(.Call(C_names, model$handle, "kernels")), "kernel"))
+  model
 }
 
-scmk_fit <- function(model, ..., progress = interactive()) {
+scmk_fit <- function(model, ..., k = NULL, progress = interactive()) {
   call <- match.call()
   check_model(model, call)
   options <- check_options(list(...), call)
-  progress <- check_progress(progress, call)
-  run_fit(model, options, progress, call)
+  watcher <- watch_with(progress, call)
+  on.exit(watcher$close())
+  # First: it may be refused, the options have been tried.
+  if (!is.null(k)) checked(.Call(C_set_clusters, model$handle, check_k(k, call)), call)
+  set_options(model$handle, options, call)
+  run_fit(model, watcher, call)
   collect(model, call)
 }
 
@@ -36,13 +46,15 @@ scmk_result <- function(model) {
 }
 
 print.scmk_model <- function(x, ...) {
-  cat(sprintf("scmk model of %.0f samples for %.0f clusters; views: %s\n", x$n, x$k,
-              paste(x$views, collapse = ", ")))
-  memory <- .Call(C_info, x$handle, "memory_required")
+  info <- function(name) .Call(C_info, x$handle, name)
+  memory <- info("memory_required")
   if (is.numeric(memory)) {
-    cat(sprintf("A fit needs at most %.1f MB beyond the kernels.\n", memory / 1e6))
+    cat(sprintf("scmk model of %.0f samples for %.0f clusters; views: %s\n", info("samples"),
+                info("clusters"), paste(.Call(C_names, x$handle, "views"), collapse = ", ")))
+    cat(sprintf("The kernels it holds take %.1f MB; a fit needs at most %.1f MB more.\n",
+                info("memory_kernels") / 1e6, memory / 1e6))
   } else {
-    cat(memory$message, "\n", sep = "")
+    cat("scmk model: ", memory$message, "\n", sep = "")
   }
   invisible(x)
 }
@@ -53,7 +65,17 @@ check_model <- function(model, call) {
   }
 }
 
+check_k <- function(k, call) {
+  if (!is.numeric(k) || length(k) != 1L || is.na(k) || k < 0 || k != floor(k) || k > 2^53) {
+    refuse_argument(call, "k must be a whole number: the number of clusters",
+                    if (length(k) > 1L) "; to try several, see ?scmk_model")
+  }
+  as.double(k)
+}
+
 drop_null <- function(x) x[!vapply(x, is.null, NA)]
+
+plural <- function(count, noun) paste0(count, " ", noun, if (count != 1) "s")
 
 # Tries the options on a model of no importance, so that a wrong one is found before the kernels
 # are built and leaves the options of a model alone.
@@ -62,6 +84,7 @@ check_options <- function(options, call) {
   if (is.null(names(options)) || any(names(options) == "")) {
     refuse_argument(call, "options must have names, as in alpha = 1")
   }
+  if ("kernel" %in% names(options)) refuse_argument(call, SPELLING)
   # A preset sets other options; what is given beside it is meant to stay.
   options <- options[order(names(options) != "preset")]
   for (name in names(options)) {
@@ -86,58 +109,42 @@ set_options <- function(handle, options, call) {
   }
 }
 
-check_progress <- function(progress, call) {
-  if (is.function(progress) || isTRUE(progress)) return(progress)
-  if (is.null(progress) || isFALSE(progress)) return(NULL)
-  refuse_argument(call, "progress must be TRUE, FALSE or a function(step, iteration, fraction, objective)")
-}
-
 # R CMD check wants at most two threads.
 is_checked <- function() {
   limit <- tolower(Sys.getenv("_R_CHECK_LIMIT_CORES_", "false"))
   nzchar(limit) && limit != "false"
 }
 
-build_model <- function(x, k, kernel, kernels, copy, call) {
-  views <- check_views(x, kernel, kernels, call)
-  if (!is.numeric(k) || length(k) != 1L || is.na(k) || k < 0 || k != floor(k) || k > 2^53) {
-    refuse_argument(call, "k must be a whole number: the number of clusters")
-  }
-  n <- as.double(nrow(views[[1L]]$x))
-  handle <- checked(.Call(C_create, n, as.double(k)), call)
+build_model <- function(x, k, kernels, copy, options, watcher, call) {
+  views <- check_views(x, kernels, call)
+  k <- check_k(k, call)
+  handle <- checked(.Call(C_create, as.double(nrow(views[[1L]]$x)), k), call)
   done <- FALSE
   on.exit(if (!done) .Call(C_destroy, handle))
   if (is_checked()) checked(.Call(C_set, handle, "threads", 2L), call)
-  for (view in views) {
+  # Before the kernels are built, so that memory_limit and time_limit hold for that too.
+  set_options(handle, options, call)
+  for (i in seq_along(views)) {
+    view <- views[[i]]
+    watcher$view(i, length(views))
     checked(
-      if (view$kernel) .Call(C_add_kernel, handle, view$x, copy)
-      else .Call(C_add_features, handle, view$x, view$kernels),
+      .Call(C_add_view, handle, view$name, view$x, view$kernels, copy, watcher$progress),
       call
     )
   }
   done <- TRUE
-  samples <- drop_null(lapply(views, function(view) rownames(view$x)))
-  structure(
-    class = "scmk_model",
-    list(
-      handle = handle, n = n, k = as.double(k), views = names(views),
-      kernels = unlist(lapply(views, `[[`, "names"), use.names = FALSE),
-      samples = if (length(samples)) samples[[1L]]
-    )
-  )
+  structure(class = "scmk_model", list(handle = handle, samples = samples_of(views)))
 }
 
-# Every view as list(x = matrix of doubles, kernel = TRUE or FALSE, kernels = kernel list, names).
-check_views <- function(x, kernel, kernels, call) {
+# Every view as list(name, label for messages, x = matrix of doubles, kernels = its kernel list, or
+# NULL if it is a kernel itself). What has no name is named by the library.
+check_views <- function(x, kernels, call) {
   single <- is.data.frame(x) || !is.list(x)
   views <- if (single) list(x) else unclass(x)
   if (length(views) == 0L) refuse_argument(call, "x has no view")
-  if (!is.logical(kernel) || anyNA(kernel) || !length(kernel) %in% c(1L, length(views))) {
-    refuse_argument(call, "kernel must be TRUE or FALSE, or one of them for each view")
-  }
-  kernel <- rep_len(kernel, length(views))
   given <- names(views)
   if (is.null(given)) given <- character(length(views))
+  given[is.na(given)] <- ""
   if (!is.list(kernels)) {
     kernels <- rep(list(kernels), length(views))
   } else if (!is.null(names(kernels)) && all(given %in% names(kernels))) {
@@ -145,126 +152,215 @@ check_views <- function(x, kernel, kernels, call) {
   } else if (length(kernels) != length(views) || !is.null(names(kernels))) {
     refuse_argument(call, "kernels has to be one kernel list, or a list with one for each view")
   }
-  names <- ifelse(given == "", paste0(ifelse(kernel, "kernel", "view"), seq_along(views)), given)
   views <- lapply(seq_along(views), function(i) {
-    where <- if (single) "x" else sprintf("x[[%d]]", i)
-    list <- if (kernel[i]) NULL else check_kernels(kernels[[i]], call)
-    list(
-      x = as_number_matrix(views[[i]], where, call),
-      kernel = kernel[i],
-      kernels = list,
-      names = kernel_names(if (single && given == "" && !kernel[i]) "" else names[i], list)
-    )
+    label <- if (given[i] != "") sprintf("view '%s'", given[i])
+      else if (single) "x" else sprintf("view %d", i)
+    view <- as_number_matrix(views[[i]], label, call)
+    list_of_view <- check_kernels(kernels[[i]], call)
+    check_square(view, is.null(list_of_view), label, call)
+    list(name = given[i], label = label, x = view, kernels = list_of_view)
   })
-  names(views) <- names
+  check_samples(views, call)
   views
 }
 
+SPELLING <- "kernel matrices are given with kernels = \"precomputed\", and not with kernel = TRUE"
+
+# The kernel list of a view, NULL for a kernel matrix.
 check_kernels <- function(kernels, call) {
+  # R takes kernel = TRUE for a short form of kernels = TRUE.
+  if (is.logical(kernels)) refuse_argument(call, SPELLING)
   if (!is.character(kernels) || length(kernels) == 0L || anyNA(kernels)) {
-    refuse_argument(call, "kernels must be text, such as \"paper\" or \"gaussian(t=0.1); linear\"")
+    refuse_argument(call, "kernels must be text, such as \"paper\", \"gaussian(t=0.1); linear\" or ",
+                    "\"precomputed\"")
+  }
+  if (identical(unname(kernels), "precomputed")) return(NULL)
+  if ("precomputed" %in% kernels) {
+    refuse_argument(call, "\"precomputed\" stands alone; views that differ have a list, ",
+                    "as in kernels = list(\"precomputed\", \"linear\")")
   }
   paste(kernels, collapse = "; ")
 }
 
-# A name for every weight of a view: the view alone where it has one kernel.
-kernel_names <- function(view, kernels) {
-  if (is.null(kernels)) return(view)
-  if (kernels == "paper") {
-    kernels <- paste0("paper", 1:12)
-  } else {
-    kernels <- trimws(strsplit(kernels, ";", fixed = TRUE)[[1L]])
+# A kernel is square, and what is square and symmetric is seldom meant as features.
+check_square <- function(x, kernel, label, call) {
+  square <- nrow(x) == ncol(x)
+  if (kernel && !square) {
+    refuse(sprintf("%s must be square, as a kernel matrix: %d rows and %d columns given",
+                   label, nrow(x), ncol(x)), "SCMK_E_DIMENSION", call, -5L)
   }
-  if (view == "") kernels else if (length(kernels) == 1L) view else paste0(view, ":", kernels)
+  if (!kernel && square && nrow(x) > 1L && isSymmetric(unname(x))) {
+    warning(warningCondition(class = "scmk_warning", call = call, message = paste(
+      label, "is taken as features, but square and symmetric as a kernel matrix would be:",
+      "if it is one, say kernels = \"precomputed\""
+    )))
+  }
 }
 
-as_number_matrix <- function(x, where, call) {
+# Row names say which sample is which: where views have them, row by row the same.
+check_samples <- function(views, call) {
+  named <- which(!vapply(views, function(view) is.null(rownames(view$x)), NA))
+  for (i in named) {
+    first <- views[[named[1L]]]
+    view <- views[[i]]
+    expected <- rownames(first$x)
+    names <- rownames(view$x)
+    # Another number of rows is the library's to refuse.
+    if (length(names) != length(expected) || identical(names, expected)) next
+    if (setequal(names, expected)) {
+      here <- sprintf("rownames(%s)", where(first$name, named[1L]))
+      refuse_argument(
+        call, view$label, " has the samples of ", first$label, " in another order: reorder it by ",
+        where(view$name, i), "[", here, ", ", if (is.null(view$kernels)) here, "]"
+      )
+    }
+    row <- which(names != expected)[1L]
+    refuse_argument(
+      call, view$label, " has other samples than ", first$label, ": row ", row, " is '", names[row],
+      "' and not '", expected[row], "'; give all views the same row names, or none"
+    )
+  }
+}
+
+# The view as the user would write it.
+where <- function(name, i) if (name == "") sprintf("x[[%d]]", i) else sprintf("x[[\"%s\"]]", name)
+
+samples_of <- function(views) {
+  named <- drop_null(lapply(views, function(view) rownames(view$x)))
+  if (length(named)) named[[1L]]
+}
+
+as_number_matrix <- function(x, label, call) {
   if (is.data.frame(x)) {
     other <- !vapply(x, function(column) is.numeric(column) || is.logical(column), NA)
     if (any(other)) {
-      refuse_argument(call, where, " has columns that are not numbers: ",
-                      paste(names(x)[other], collapse = ", "))
+      kinds <- vapply(x[other], function(column) class(column)[1L], "")
+      refuse_argument(call, label, " has columns that are not numbers: ",
+                      paste0(names(kinds), " (", kinds, ")", collapse = ", "),
+                      "; leave them out, or make numbers of them")
     }
     x <- data.matrix(x)
   } else if (inherits(x, "Matrix")) {
     x <- as.matrix(x)
   }
   if (!is.matrix(x) || !(is.numeric(x) || is.logical(x))) {
-    refuse_argument(call, where, " must be a numeric matrix or a data frame of numbers")
+    kind <- if (is.matrix(x)) paste(typeof(x), "matrix") else class(x)[1L]
+    refuse_argument(call, label, " must be a numeric matrix or a data frame of numbers, a row for ",
+                    "each sample; it is of class ", kind)
   }
   if (!is.double(x)) storage.mode(x) <- "double"
   x
 }
 
-run_fit <- function(model, options, progress, call) {
-  set_options(model$handle, options, call)
-  if (isTRUE(progress)) {
-    bar <- progress_bar(model)
-    on.exit(bar$close())
-    progress <- bar$show
-  }
-  checked(.Call(C_fit, model$handle, progress), call)
+run_fit <- function(model, watcher, call) {
+  method <- checked(.Call(C_get, model$handle, "method"), call)
+  # These methods count starts, as the header of the library says.
+  counted <- if (endsWith(method, "kkm")) "restart" else "iteration"
+  watcher$fit(counted)
+  checked(.Call(C_fit, model$handle, watcher$progress), call)
+  outcome <- .Call(C_outcome, checked(.Call(C_info, model$handle, "outcome"), call))
+  watcher$done(outcome)
 }
 
-# How many iterations a fit takes is not known beforehand: the bar is full when it ends.
-progress_bar <- function(model) {
-  value <- function(name) checked(.Call(C_get, model$handle, name), NULL)
-  counted <- if (endsWith(value("method"), "kkm")) "restarts" else "max_iterations"
-  limit <- value(counted)
-  bar <- txtProgressBar(max = limit, style = 3L, file = stderr())
+# What is called on the way: progress is the function for the library, or NULL; the others are told
+# what begins and what has ended. close() comes however the call is left.
+watch_with <- function(progress, call) {
+  if (isTRUE(progress)) return(progress_line())
+  if (!is.function(progress) && !is.null(progress) && !isFALSE(progress)) {
+    refuse_argument(call, "progress must be TRUE, FALSE or a function(step, iteration, fraction, objective)")
+  }
+  nothing <- function(...) NULL
+  list(progress = if (is.function(progress)) progress, view = nothing, fit = nothing,
+       done = nothing, close = nothing)
+}
+
+# A line that is written again and again. No bar: how many iterations a fit takes nobody knows.
+progress_line <- function() {
+  task <- counted <- reached <- ""
+  drawn <- 0L
+  last <- -Inf
+  draw <- function(text) {
+    text <- substr(text, 1L, getOption("width") - 1L)
+    cat("\r", text, strrep(" ", max(0L, drawn - nchar(text))), sep = "", file = stderr())
+    drawn <<- nchar(text)
+    last <<- proc.time()[["elapsed"]]
+  }
   list(
-    show = function(step, iteration, fraction, objective) {
-      setTxtProgressBar(bar, min(iteration, limit))
+    view = function(i, count) {
+      task <<- if (count > 1L) sprintf("kernels of view %d of %d", i, count) else "kernels"
+    },
+    fit = function(what) counted <<- what,
+    progress = function(step, iteration, fraction, objective) {
+      percent <- sprintf("%.0f %%", 100 * fraction)
+      if (step == "kernels") {
+        text <- paste(task, percent)
+      } else {
+        reached <<- paste0(plural(iteration, counted),
+                           if (!is.na(objective)) paste(", objective", format(objective)))
+        text <- if (step == "iteration") reached else paste0(reached, "; ", step, " ", percent)
+      }
+      # A console is slow: some ten lines a second are enough.
+      if (proc.time()[["elapsed"]] - last >= 0.1) draw(text)
       TRUE
     },
-    close = function() {
-      setTxtProgressBar(bar, limit)
-      close(bar)
-    }
+    done = function(text) draw(paste(c(text, if (reached != "") reached), collapse = ": ")),
+    # Stopped by Ctrl-C or an error, the line stays as it was then.
+    close = function() if (drawn > 0L) cat("\n", file = stderr())
   )
 }
 
 # All results of the last fit, as an object of class scmk.
 collect <- function(model, call) {
-  absent <- character()
-  result <- function(what) {
-    value <- .Call(C_result, model$handle, what, model$n, model$k)
-    # Of the results, only these depend on the method.
-    if (what %in% c("similarity", "embedding") && inherits(value, "scmk_failure") &&
-        value$status == "SCMK_E_STATE") {
-      absent[[what]] <<- value$message
-      return(NULL)
-    }
-    checked(value, call)
+  read <- function(what) .Call(C_result, model$handle, what)
+  result <- function(what) checked(read(what), call)
+  named <- function(what, by) {
+    stats::setNames(result(what), checked(.Call(C_names, model$handle, by), call))
   }
   cluster <- result("labels")
   names(cluster) <- model$samples
-  weights <- result("weights")
-  names(weights) <- if (length(weights) == length(model$kernels)) model$kernels
-    else paste0("kernel", seq_along(weights))
-  embedding <- result("embedding")
-  if (!is.null(embedding)) rownames(embedding) <- model$samples
-  similarity <- result("similarity")
-  if (!is.null(similarity)) {
-    similarity <- new("dgCMatrix",
-      p = similarity$p, i = similarity$i, x = similarity$x, Dim = as.integer(c(model$n, model$n)),
-      Dimnames = list(model$samples, model$samples)
-    )
-  } else if (!"similarity" %in% names(absent)) {
-    absent[["similarity"]] <- "the similarity has more entries than a dgCMatrix can hold"
-  }
   info <- sapply(scmk_infos()$name, simplify = FALSE, function(name) {
     value <- .Call(C_info, model$handle, name)
     if (inherits(value, "scmk_failure")) NA else value
   })
+  # What is not there is NULL; why, the library says.
+  absent <- character()
+  embedding <- similarity <- NULL
+  if (info$has_embedding) {
+    embedding <- result("embedding")
+    rownames(embedding) <- model$samples
+  } else {
+    absent[["embedding"]] <- read("embedding")$message
+  }
+  if (info$has_similarity) {
+    parts <- result("similarity")
+    if (is.null(parts)) {
+      absent[["similarity"]] <- "the similarity has more entries than a dgCMatrix can hold"
+    } else {
+      similarity <- new("dgCMatrix",
+        p = parts$p, i = parts$i, x = parts$x, Dim = rep(info$samples, 2L),
+        Dimnames = list(model$samples, model$samples)
+      )
+    }
+  } else {
+    absent[["similarity"]] <- read("similarity")$message
+  }
+  certified <- read("certified")
+  if (inherits(certified, "scmk_failure")) {
+    absent[["certified"]] <- certified$message
+    certified <- NULL
+  } else {
+    names(certified$weights) <- checked(.Call(C_names, model$handle, "kernels"), call)
+    rownames(certified$embedding) <- model$samples
+  }
   options <- sapply(scmk_options()$name, simplify = FALSE, function(name) {
     checked(.Call(C_get, model$handle, name), call)
   })
   structure(
     class = "scmk",
     list(
-      cluster = cluster, size = tabulate(cluster, model$k), weights = weights,
-      embedding = embedding, similarity = similarity, trace = result("trace"),
+      cluster = cluster, size = tabulate(cluster, info$clusters), weights = named("weights", "kernels"),
+      view_weights = named("view_weights", "views"), embedding = embedding,
+      similarity = similarity, certified = certified, trace = result("trace"),
       outcome = .Call(C_outcome, info$outcome), info = info, options = options,
       absent = absent, call = call
     )

@@ -79,9 +79,12 @@ static SEXP r_create(SEXP n_samples, SEXP n_clusters)
     R_RegisterCFinalizerEx(handle, release, TRUE);
     scmk_status status =
         scmk_create((size_t)Rf_asReal(n_samples), (size_t)Rf_asReal(n_clusters), &model);
-    if (status == SCMK_OK)
+    if (status == SCMK_OK) {
         R_SetExternalPtrAddr(handle, model);
-    else
+        /* Messages count as R does. */
+        status = scmk_set_int(model, "index_base", 1);
+    }
+    if (status != SCMK_OK)
         handle = failure(NULL, status);
     UNPROTECT(1);
     return handle;
@@ -105,40 +108,176 @@ static SEXP lost_model(void)
     if (model == NULL)                                                                             \
         return lost_model()
 
-static SEXP r_add_kernel(SEXP handle, SEXP matrix, SEXP copy)
+/* ---- calls that take their time: they can be interrupted, and tell how far they are ---- */
+
+struct watch {
+    SEXP progress; /* the user's function, or NULL */
+    SEXP token;    /* where an R jump that was held up wanted to go */
+    jmp_buf back;
+    int jumped;
+    const char *step;
+    double iteration, fraction, objective;
+};
+
+static SEXP look_around(void *data)
+{
+    struct watch *watch = data;
+    R_CheckUserInterrupt();
+    if (watch->progress == R_NilValue)
+        return R_NilValue;
+    SEXP step = PROTECT(Rf_mkString(watch->step));
+    SEXP iteration = PROTECT(Rf_ScalarReal(watch->iteration));
+    SEXP fraction = PROTECT(Rf_ScalarReal(watch->fraction));
+    SEXP objective = PROTECT(Rf_ScalarReal(watch->objective));
+    SEXP call = PROTECT(Rf_lang5(watch->progress, step, iteration, fraction, objective));
+    SEXP answer = Rf_eval(call, R_GlobalEnv);
+    UNPROTECT(5);
+    return answer;
+}
+
+static void hold_up(void *data, Rboolean jump)
+{
+    struct watch *watch = data;
+    if (jump)
+        longjmp(watch->back, 1);
+}
+
+/* R leaves a function by long jumps: on Ctrl-C, on an error, on a restart. None may cross the
+ * frames of the library. So a jump is held up here, the call is stopped, and watched() lets the jump
+ * go on to where it was heading: handlers and tracebacks are as if there was no C in between. */
+static int32_t on_progress(void *user, const char *step, int64_t iteration, double fraction,
+                           double objective)
+{
+    struct watch *watch = user;
+    if (watch->jumped)
+        return 1;
+    watch->step = step;
+    watch->iteration = (double)iteration;
+    watch->fraction = fraction;
+    watch->objective = isnan(objective) ? NA_REAL : objective;
+    if (setjmp(watch->back)) {
+        watch->jumped = 1;
+        return 1;
+    }
+    SEXP answer = R_UnwindProtect(look_around, watch, hold_up, watch, watch->token);
+    return TYPEOF(answer) == LGLSXP && XLENGTH(answer) == 1 && LOGICAL(answer)[0] == FALSE;
+}
+
+typedef scmk_status (*work_fn)(scmk_model *model, void *arguments);
+
+/* Does the work with R's ear on the user. */
+static SEXP watched(SEXP handle, SEXP progress, work_fn work, void *arguments)
 {
     MODEL_OR_RETURN(model, handle);
-    size_t rows = (size_t)Rf_nrows(matrix), columns = (size_t)Rf_ncols(matrix);
-    if (rows != columns) {
-        char text[96];
-        snprintf(text, sizeof text, "a kernel is square: %d rows and %d columns given",
-                 Rf_nrows(matrix), Rf_ncols(matrix));
-        return failure_with(SCMK_E_DIMENSION, text);
+    struct watch watch = {.progress = progress, .token = PROTECT(R_MakeUnwindCont())};
+    scmk_status status = scmk_set_progress(model, on_progress, &watch);
+    if (status == SCMK_OK) {
+        status = work(model, arguments);
+        scmk_set_progress(model, NULL, NULL);
     }
-    scmk_status status;
-    if (Rf_asLogical(copy)) {
-        status = scmk_add_kernel(model, REAL(matrix), rows, rows);
-    } else {
-        /* R copies a shared vector before it changes it, so that the borrowed memory stays as it
-         * is, whatever the user does to the variable. Kept first: after the loan nothing may fail. */
-        SEXP kept = PROTECT(R_ExternalPtrProtected(handle));
-        MARK_NOT_MUTABLE(matrix);
-        R_SetExternalPtrProtected(handle, Rf_cons(matrix, kept));
-        status = scmk_borrow_kernel(model, REAL(matrix), rows, rows);
-        if (status != SCMK_OK)
-            R_SetExternalPtrProtected(handle, kept);
-        UNPROTECT(1);
-    }
+    if (watch.jumped)
+        R_ContinueUnwind(watch.token);
+    /* One that came after the last report belongs to this call, not to whatever R does next. */
+    R_CheckUserInterrupt();
+    UNPROTECT(1);
     return status == SCMK_OK ? R_NilValue : failure(model, status);
 }
 
-static SEXP r_add_features(SEXP handle, SEXP matrix, SEXP kernels)
+/* ---- views ---- */
+
+struct view {
+    const char *name, *kernels; /* no name: the library has one; no kernels: it is one */
+    const double *values;
+    size_t rows, columns;
+    int copy;
+};
+
+static scmk_status add_view(scmk_model *model, void *arguments)
+{
+    struct view *view = arguments;
+    const double *values = view->values;
+    scmk_status status = SCMK_OK;
+    if (view->name[0] != '\0')
+        status = scmk_name_view(model, view->name);
+    if (status != SCMK_OK)
+        return status;
+    if (view->kernels != NULL)
+        return scmk_add_features(model, values, view->rows, view->columns, 1, view->rows,
+                                 view->kernels);
+    if (view->copy)
+        return scmk_add_kernel(model, values, view->rows, view->rows);
+    return scmk_borrow_kernel(model, values, view->rows, view->rows);
+}
+
+/* kernels: the list for features, NULL for a matrix that is a kernel. */
+static SEXP r_add_view(SEXP handle, SEXP name, SEXP matrix, SEXP kernels, SEXP copy, SEXP progress)
+{
+    struct view view = {
+        .name = text_of(name),
+        .kernels = kernels == R_NilValue ? NULL : text_of(kernels),
+        .values = REAL(matrix),
+        .rows = (size_t)Rf_nrows(matrix),
+        .columns = (size_t)Rf_ncols(matrix),
+        .copy = Rf_asLogical(copy),
+    };
+    if (view.kernels == NULL && !view.copy) {
+        /* R copies a shared vector before it changes it, so that the borrowed memory stays as it is,
+         * whatever the user does to the variable. Kept first: after the loan nothing may fail. */
+        MARK_NOT_MUTABLE(matrix);
+        R_SetExternalPtrProtected(handle, Rf_cons(matrix, R_ExternalPtrProtected(handle)));
+    }
+    return watched(handle, progress, add_view, &view);
+}
+
+static SEXP r_set_clusters(SEXP handle, SEXP n_clusters)
 {
     MODEL_OR_RETURN(model, handle);
-    size_t rows = (size_t)Rf_nrows(matrix), columns = (size_t)Rf_ncols(matrix);
-    scmk_status status =
-        scmk_add_features(model, REAL(matrix), rows, columns, 1, rows, text_of(kernels));
+    scmk_status status = scmk_set_clusters(model, (size_t)Rf_asReal(n_clusters));
     return status == SCMK_OK ? R_NilValue : failure(model, status);
+}
+
+/* The library's name of every view, or of every kernel. */
+static SEXP r_names(SEXP handle, SEXP what)
+{
+    MODEL_OR_RETURN(model, handle);
+    int of_views = CHAR(STRING_ELT(what, 0))[0] == 'v';
+    int64_t count = 0;
+    scmk_status status = scmk_info_int(model, of_views ? "views" : "kernels", &count);
+    if (status != SCMK_OK)
+        return failure(model, status);
+    SEXP names = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)count));
+    for (size_t i = 0; i < (size_t)count; i++) {
+        size_t needed = 0;
+        char *text = NULL;
+        /* First for the length, then for the text. */
+        for (int pass = 0; pass < 2 && status == SCMK_OK; pass++) {
+            size_t room = needed;
+            if (pass == 1)
+                text = R_alloc(room, 1);
+            status = of_views ? scmk_view_name(model, i, text, room, &needed)
+                              : scmk_kernel_name(model, i, NULL, text, room, &needed);
+        }
+        if (status != SCMK_OK) {
+            UNPROTECT(1);
+            return failure(model, status);
+        }
+        SET_STRING_ELT(names, (R_xlen_t)i, Rf_mkCharCE(text, CE_UTF8));
+    }
+    UNPROTECT(1);
+    return names;
+}
+
+/* ---- the fit ---- */
+
+static scmk_status fit(scmk_model *model, void *arguments)
+{
+    (void)arguments;
+    return scmk_fit(model);
+}
+
+static SEXP r_fit(SEXP handle, SEXP progress)
+{
+    return watched(handle, progress, fit, NULL);
 }
 
 /* ---- options, infos, metrics: by the names that the library tells ---- */
@@ -268,94 +407,41 @@ static SEXP r_info(SEXP handle, SEXP name)
     return status == SCMK_OK ? Rf_ScalarReal(real) : failure(model, status);
 }
 
-static SEXP r_metric(SEXP name, SEXP truth, SEXP labels)
-{
+struct comparison {
+    const char *metric;
+    const int *truth, *labels;
+    size_t n;
     double value;
-    scmk_status status = scmk_metric(text_of(name), INTEGER(truth), INTEGER(labels),
-                                     (size_t)XLENGTH(truth), &value);
-    return status == SCMK_OK ? Rf_ScalarReal(value) : failure(NULL, status);
-}
-
-/* ---- the fit ---- */
-
-struct watch {
-    SEXP progress; /* the user's function, or NULL */
-    SEXP token;    /* where an R jump that was held up wanted to go */
-    jmp_buf back;
-    int jumped;
-    const char *step;
-    double iteration, fraction, objective;
 };
 
-static SEXP look_around(void *data)
+static scmk_status compare(scmk_model *model, void *arguments)
 {
-    struct watch *watch = data;
-    R_CheckUserInterrupt();
-    if (watch->progress == R_NilValue)
-        return R_NilValue;
-    SEXP step = PROTECT(Rf_mkString(watch->step));
-    SEXP iteration = PROTECT(Rf_ScalarReal(watch->iteration));
-    SEXP fraction = PROTECT(Rf_ScalarReal(watch->fraction));
-    SEXP objective = PROTECT(Rf_ScalarReal(watch->objective));
-    SEXP call = PROTECT(Rf_lang5(watch->progress, step, iteration, fraction, objective));
-    SEXP answer = Rf_eval(call, R_GlobalEnv);
-    UNPROTECT(5);
-    return answer;
+    struct comparison *it = arguments;
+    return scmk_model_metric(model, it->metric, it->truth, it->labels, it->n, &it->value);
 }
 
-static void hold_up(void *data, Rboolean jump)
+/* By way of a model of no importance, so that it can be interrupted. */
+static SEXP r_metric(SEXP handle, SEXP name, SEXP truth, SEXP labels)
 {
-    struct watch *watch = data;
-    if (jump)
-        longjmp(watch->back, 1);
-}
-
-/* R leaves a function by long jumps: on Ctrl-C, on an error, on a restart. None may cross the
- * frames of the library. So a jump is held up here, the fit is stopped, and r_fit lets the jump go
- * on to where it was heading: handlers and tracebacks are as if there was no C in between. */
-static int32_t on_progress(void *user, const char *step, int64_t iteration, double fraction,
-                           double objective)
-{
-    struct watch *watch = user;
-    if (watch->jumped)
-        return 1;
-    watch->step = step;
-    watch->iteration = (double)iteration;
-    watch->fraction = fraction;
-    watch->objective = isnan(objective) ? NA_REAL : objective;
-    if (setjmp(watch->back)) {
-        watch->jumped = 1;
-        return 1;
-    }
-    SEXP answer = R_UnwindProtect(look_around, watch, hold_up, watch, watch->token);
-    return TYPEOF(answer) == LGLSXP && XLENGTH(answer) == 1 && LOGICAL(answer)[0] == FALSE;
-}
-
-static SEXP r_fit(SEXP handle, SEXP progress)
-{
-    MODEL_OR_RETURN(model, handle);
-    struct watch watch = {.progress = progress, .token = PROTECT(R_MakeUnwindCont())};
-    scmk_status status = scmk_set_progress(model, on_progress, &watch);
-    if (status == SCMK_OK) {
-        status = scmk_fit(model);
-        scmk_set_progress(model, NULL, NULL);
-    }
-    if (watch.jumped)
-        R_ContinueUnwind(watch.token);
-    UNPROTECT(1);
-    return status == SCMK_OK ? R_NilValue : failure(model, status);
+    struct comparison it = {.metric = text_of(name), .truth = INTEGER(truth),
+                            .labels = INTEGER(labels), .n = (size_t)XLENGTH(truth)};
+    SEXP answer = watched(handle, R_NilValue, compare, &it);
+    return answer == R_NilValue ? Rf_ScalarReal(it.value) : answer;
 }
 
 /* ---- results ---- */
 
-static SEXP weights_of(const scmk_model *model, scmk_status *status)
+/* One number for each of what the info counts: kernels or views. */
+static SEXP weights_of(const scmk_model *model, const char *info,
+                       scmk_status (*read)(const scmk_model *, double *, size_t),
+                       scmk_status *status)
 {
-    int64_t kernels = 0;
-    *status = scmk_info_int(model, "kernels", &kernels);
+    int64_t count = 0;
+    *status = scmk_info_int(model, info, &count);
     if (*status != SCMK_OK)
         return R_NilValue;
-    SEXP weights = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)kernels));
-    *status = scmk_weights(model, REAL(weights), (size_t)kernels);
+    SEXP weights = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)count));
+    *status = read(model, REAL(weights), (size_t)count);
     UNPROTECT(1);
     return weights;
 }
@@ -371,12 +457,30 @@ static SEXP labels_of(const scmk_model *model, size_t n, scmk_status *status)
     return labels;
 }
 
-static SEXP embedding_of(const scmk_model *model, size_t n, size_t k, scmk_status *status)
+static SEXP embedding_of(const scmk_model *model, size_t n,
+                         scmk_status (*read)(const scmk_model *, double *, size_t),
+                         scmk_status *status)
 {
+    int64_t k = 0;
+    *status = scmk_info_int(model, "clusters", &k);
+    if (*status != SCMK_OK)
+        return R_NilValue;
     SEXP embedding = PROTECT(Rf_allocMatrix(REALSXP, (int)n, (int)k));
-    *status = scmk_embedding(model, REAL(embedding), n * k);
+    *status = read(model, REAL(embedding), n * (size_t)k);
     UNPROTECT(1);
     return embedding;
+}
+
+/* What the last step for the similarity was given. */
+static SEXP certified_of(const scmk_model *model, size_t n, scmk_status *status)
+{
+    const char *names[] = {"weights", "embedding", ""};
+    SEXP certified = PROTECT(Rf_mkNamed(VECSXP, names));
+    SET_VECTOR_ELT(certified, 0, weights_of(model, "kernels", scmk_certified_weights, status));
+    if (*status == SCMK_OK)
+        SET_VECTOR_ELT(certified, 1, embedding_of(model, n, scmk_certified_embedding, status));
+    UNPROTECT(1);
+    return certified;
 }
 
 /* The parts of a dgCMatrix. */
@@ -426,18 +530,23 @@ static SEXP trace_of(const scmk_model *model, scmk_status *status)
     return trace;
 }
 
-/* One result by name; what the method does not have is a failure of status SCMK_E_STATE. */
-static SEXP r_result(SEXP handle, SEXP what, SEXP n_samples, SEXP n_clusters)
+/* One result by name. */
+static SEXP r_result(SEXP handle, SEXP what)
 {
     MODEL_OR_RETURN(model, handle);
     const char *name = CHAR(STRING_ELT(what, 0));
-    size_t n = (size_t)Rf_asReal(n_samples), k = (size_t)Rf_asReal(n_clusters);
-    scmk_status status = SCMK_OK;
+    int64_t samples = 0;
+    scmk_status status = scmk_info_int(model, "samples", &samples);
+    if (status != SCMK_OK)
+        return failure(model, status);
+    size_t n = (size_t)samples;
     SEXP result;
     switch (name[0]) {
     case 'l': result = labels_of(model, n, &status); break;
-    case 'w': result = weights_of(model, &status); break;
-    case 'e': result = embedding_of(model, n, k, &status); break;
+    case 'w': result = weights_of(model, "kernels", scmk_weights, &status); break;
+    case 'v': result = weights_of(model, "views", scmk_view_weights, &status); break;
+    case 'e': result = embedding_of(model, n, scmk_embedding, &status); break;
+    case 'c': result = certified_of(model, n, &status); break;
     case 's': result = similarity_of(model, n, &status); break;
     default: result = trace_of(model, &status); break;
     }
@@ -460,10 +569,11 @@ static SEXP r_version(void)
 
 #define ROUTINE(name, arguments) {"C_" #name, (DL_FUNC)&r_##name, arguments}
 static const R_CallMethodDef ROUTINES[] = {
-    ROUTINE(create, 2),       ROUTINE(destroy, 1), ROUTINE(add_kernel, 3), ROUTINE(add_features, 3),
-    ROUTINE(options, 0),      ROUTINE(infos, 0),   ROUTINE(metrics, 0),    ROUTINE(set, 3),
-    ROUTINE(get, 2),          ROUTINE(info, 2),    ROUTINE(metric, 3),     ROUTINE(fit, 2),
-    ROUTINE(result, 4),       ROUTINE(outcome, 1), ROUTINE(version, 0),    {NULL, NULL, 0},
+    ROUTINE(create, 2), ROUTINE(destroy, 1), ROUTINE(add_view, 6), ROUTINE(set_clusters, 2),
+    ROUTINE(names, 2),  ROUTINE(options, 0), ROUTINE(infos, 0),    ROUTINE(metrics, 0),
+    ROUTINE(set, 3),    ROUTINE(get, 2),     ROUTINE(info, 2),     ROUTINE(metric, 4),
+    ROUTINE(fit, 2),    ROUTINE(result, 2),  ROUTINE(outcome, 1),  ROUTINE(version, 0),
+    {NULL, NULL, 0},
 };
 
 void R_init_scmk(DllInfo *dll)

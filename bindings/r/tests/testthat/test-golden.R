@@ -29,12 +29,11 @@ if (is.null(folder)) {
       })
       files <- list.files(here, "^(kernel|features)[0-9]+\\.csv$")
       views <- lapply(files, function(file) read_numbers(here, file))
-      kernel <- startsWith(files, "kernel")
       k <- as.numeric(settings$clusters)
-      kernels <- if (is.null(settings$kernels)) "paper" else settings$kernels
+      kernels <- if (is.null(settings$kernels)) "precomputed" else settings$kernels
       fits <- list(
-        do.call(scmk, c(list(views, k, kernel = kernel, kernels = kernels), options)),
-        do.call(scmk_fit, c(list(scmk_model(views, k, kernels, kernel, copy = TRUE)), options))
+        do.call(scmk, c(list(views, k, kernels = kernels), options)),
+        do.call(scmk_fit, c(list(scmk_model(views, k, kernels, copy = TRUE)), options))
       )
       for (fit in fits) {
         expect_identical(fitted(fit) - 1L, as.vector(read_numbers(here, "labels.csv")))
@@ -63,21 +62,25 @@ if (is.null(folder)) {
     matrix
   }
 
+  take_option <- function(name, value) {
+    option <- stats::setNames(list(value), name)
+    # k is an argument of scmk(): only the function behind it can mistake it for an option.
+    if (name == "k") scmk:::check_options(option, NULL)
+    else do.call(scmk, c(list(kernel1, 3, kernels = "precomputed"), option))
+  }
+
   for (i in seq_len(nrow(bad))) {
     line <- bad[i, ]
     test_that(paste("bad input", line$name), {
       error <- scmk_error_of(switch(line$kind,
-        entry = scmk(with_entry(kernel1, line$argument, line$value), 3, kernel = TRUE),
+        entry = scmk(with_entry(kernel1, line$argument, line$value), 3, kernels = "precomputed"),
         feature = scmk(with_entry(features1, line$argument, line$value), 3, kernels = "linear"),
-        clusters = scmk(kernel1, as.numeric(line$value), kernel = TRUE),
-        option = do.call(scmk, c(
-          list(kernel1, 3, kernel = TRUE),
-          stats::setNames(list(utils::type.convert(line$value, as.is = TRUE)), line$argument)
-        )),
+        clusters = scmk(kernel1, as.numeric(line$value), kernels = "precomputed"),
+        option = take_option(line$argument, utils::type.convert(line$value, as.is = TRUE)),
         kernels = scmk(features1, 3, kernels = line$value),
         metric = scmk_metric(1:3, 1:3, line$value)
       ))
-      expect_identical(conditionMessage(error), line$message)
+      expect_identical(conditionMessage(error), line$message_from_1)
       expect_identical(error$status, line$status)
     })
   }

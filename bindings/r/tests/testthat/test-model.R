@@ -33,8 +33,8 @@ test_that("a warm start goes on from the last result", {
 
 test_that("borrowed kernels survive what happens to the variable", {
   kernel <- gaussian(data$x)
-  expected <- scmk(kernel + 0, 3, kernel = TRUE)
-  model <- scmk_model(kernel, 3, kernel = TRUE)
+  expected <- scmk(kernel + 0, 3, kernels = "precomputed")
+  model <- scmk_model(kernel, 3, kernels = "precomputed")
   kernel[] <- 0
   rm(kernel)
   gc()
@@ -157,23 +157,105 @@ test_that("a long fit is interrupted within a second", {
   # Nothing of R runs here but the look for interrupts; the file tells when the signal was sent.
   file <- tempfile()
   on.exit(unlink(file))
-  system(sprintf("(sleep 2; date +%%s.%%N >'%s'; kill -INT %d) &", file, Sys.getpid()))
-  caught <- tryCatch(scmk_fit(model, alpha = 10, tolerance = 0, progress = FALSE),
-                     interrupt = function(condition) "interrupted")
-  sent <- as.numeric(readLines(file))
-  expect_identical(caught, "interrupted")
-  expect_lt(now() - sent, 1)
+  for (progress in c(FALSE, TRUE)) {
+    system(sprintf("(sleep 2; date +%%s.%%N >'%s'; kill -INT %d) &", file, Sys.getpid()))
+    drawn <- capture.output(type = "message", {
+      caught <- tryCatch(scmk_fit(model, alpha = 10, tolerance = 0, progress = progress),
+                         interrupt = function(condition) "interrupted")
+    })
+    sent <- as.numeric(readLines(file))
+    expect_identical(caught, "interrupted")
+    expect_lt(now() - sent, 1)
+    # The line of progress stays as it was: nothing has converged.
+    if (progress) expect_match(sub(".*\r", "", drawn[1]), "^[0-9]+ iteration")
+  }
   started <- now()
   fit <- scmk_fit(model, progress = function(...) if (now() - started > 1) { sent <<- now(); FALSE })
   expect_identical(fit$outcome, "cancelled")
   expect_lt(now() - sent, 1)
 })
 
-test_that("a progress bar is drawn and closed", {
-  drawn <- capture.output(type = "message", fit <- scmk(data$x, 3, progress = TRUE))
-  expect_match(paste(drawn, collapse = ""), "100%")
-  drawn <- capture.output(type = "message", fit <- scmk(data$x, 3, method = "kkm", progress = TRUE))
-  expect_match(paste(drawn, collapse = ""), "100%")
+test_that("several numbers of clusters are tried with the same kernels", {
+  model <- scmk_model(data$x, 2, "gaussian(t=0.5); linear")
+  copy <- model
+  for (k in 2:5) {
+    fit <- scmk_fit(model, k = k)
+    expect_identical(fit$trace, scmk(data$x, k, kernels = "gaussian(t=0.5); linear")$trace)
+    expect_length(fit$size, k)
+    expect_identical(dim(fit$embedding), c(60L, k))
+  }
+  # It stays, for every name of the model.
+  expect_length(scmk_fit(copy)$size, 5)
+  expect_output(print(copy), "for 5 clusters")
+  # What is refused changes nothing.
+  expect_identical(scmk_error_of(scmk_fit(model, k = 0, alpha = 7))$status, "SCMK_E_DIMENSION")
+  expect_identical(scmk_error_of(scmk_fit(model, k = 4, alpha = -1))$status, "SCMK_E_INVALID_ARGUMENT")
+  scmk_error_of(scmk_fit(model, k = 2:3))
+  expect_identical(scmk_result(model)$trace, fit$trace)
+  expect_identical(scmk_result(copy)$options$alpha, 1)
+})
+
+# Kernels that take longer to build than the first look around.
+wide <- function() matrix(sin(seq_len(2000 * 2000)^2), 2000)
+
+test_that("building kernels tells progress and can be stopped", {
+  skip_on_cran()
+  x <- wide()
+  seen <- NULL
+  model <- scmk_model(list(a = x), 10, progress = function(step, iteration, fraction, objective) {
+    seen <<- rbind(seen, data.frame(step, iteration, fraction, objective))
+  })
+  expect_gte(nrow(seen), 1)
+  expect_true(all(seen$step == "kernels" & seen$iteration == 0 & is.na(seen$objective)))
+  expect_false(is.unsorted(seen$fraction))
+  error <- scmk_error_of(scmk(x, 10, progress = function(...) FALSE))
+  expect_identical(error$status, "SCMK_E_STOPPED")
+  expect_identical(error$code, -17L)
+  expect_error(scmk_model(x, 10, progress = function(...) stop("mine")), "^mine$")
+})
+
+test_that("an interrupt stops the building of kernels and is an interrupt", {
+  skip_on_cran()
+  skip_on_os("windows")
+  x <- wide()
+  step <- NULL
+  for (build in list(scmk, scmk_model)) {
+    caught <- tryCatch(
+      build(x, 10, progress = function(step, ...) {
+        step <<- step
+        tools::pskill(Sys.getpid(), tools::SIGINT)
+        NULL
+      }),
+      interrupt = function(condition) "interrupted"
+    )
+    expect_identical(caught, "interrupted")
+    expect_identical(step, "kernels")
+  }
+})
+
+test_that("the progress line tells what is known, and nothing else", {
+  lines_of <- function(expression) {
+    drawn <- paste(capture.output(type = "message", expression), collapse = "\n")
+    trimws(strsplit(drawn, "[\r\n]+")[[1]])
+  }
+  lines <- lines_of(fit <- scmk(data$x, 3, progress = TRUE))
+  expect_identical(lines[length(lines)], sprintf("converged: %d iterations, objective %s",
+                                                 fit$info$iterations, format(fit$info$objective)))
+  lines <- lines_of(fit <- scmk(data$x, 3, method = "kkm", restarts = 7, progress = TRUE))
+  expect_identical(lines[length(lines)], paste("converged: 7 restarts, objective", format(fit$info$objective)))
+  lines <- lines_of(model <- scmk_model(data$x, 3, progress = TRUE))
+  expect_identical(lines[length(lines)], "12 kernels")
+  lines <- lines_of(fit <- scmk_fit(model, tolerance = 0, max_iterations = 2, progress = TRUE))
+  expect_match(lines[length(lines)], "^iteration limit: 2 iterations, objective ")
+  # Left halfway, it does not say that all is done, and the next output has a line of its own.
+  lines <- lines_of({
+    line <- scmk:::progress_line()
+    line$view(2L, 3L)
+    line$progress("kernels", 0, 0.25, NA)
+    line$close()
+    cat("next\n", file = stderr())
+  })
+  expect_identical(lines[lines != ""], c("kernels of view 2 of 3 25 %", "next"))
 })
 
 test_that("a model of another session is refused", {

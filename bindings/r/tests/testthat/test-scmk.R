@@ -7,18 +7,18 @@ test_that("features, data frames, integers, kernels and lists of them are taken"
   whole <- round(10 * data$x)
   storage.mode(whole) <- "integer"
   expect_identical(fitted(scmk(whole, 3)), truth)
-  expect_identical(fitted(scmk(gaussian(data$x), 3, kernel = TRUE)), truth)
-  expect_identical(fitted(scmk(Matrix::Matrix(gaussian(data$x)), 3, kernel = TRUE)), truth)
-  both <- scmk(list(own = gaussian(data$x), raw = data$x), 3, kernel = c(TRUE, FALSE),
-               kernels = c("linear", "gaussian(t=1)"))
+  expect_identical(fitted(scmk(gaussian(data$x), 3, kernels = "precomputed")), truth)
+  expect_identical(fitted(scmk(Matrix::Matrix(gaussian(data$x)), 3, kernels = "precomputed")), truth)
+  both <- scmk(list(own = gaussian(data$x), raw = data$x), 3,
+               kernels = list("precomputed", c("linear", "gaussian(t=1)")))
   expect_identical(fitted(both), truth)
-  expect_named(coef(both), c("own", "raw:linear", "raw:gaussian(t=1)"))
+  expect_named(coef(both), c("own", "raw: linear", "raw: gaussian(t=1)"))
 })
 
 test_that("the order of features and kernels is that of R", {
   # The same kernel by hand and by the library, of a matrix that is not symmetric in any sense.
   x <- data$x
-  given <- scmk(tcrossprod(x), 3, kernel = TRUE)
+  given <- scmk(tcrossprod(x), 3, kernels = "precomputed")
   built <- scmk(x, 3, kernels = "linear")
   # Kernels that differ in their last digits may stop a step apart, both within kkt_tolerance.
   expect_equal(as.matrix(given), as.matrix(built), tolerance = 1e-6)
@@ -27,11 +27,14 @@ test_that("the order of features and kernels is that of R", {
 
 test_that("weights have names", {
   expect_named(coef(scmk(data$x, 3, kernels = "linear")), "linear")
-  expect_named(coef(scmk(data$x, 3)), paste0("paper", 1:12))
-  expect_named(coef(scmk(list(data$x, data$x), 3, kernels = "linear")), c("view1", "view2"))
-  expect_named(coef(scmk(gaussian(data$x), 3, kernel = TRUE)), "kernel1")
+  expect_named(coef(scmk(data$x, 3)), c(
+    sprintf("gaussian(t=%s)", c(0.01, 0.05, 0.1, 1, 10, 50, 100)), "linear",
+    "polynomial(a=0,b=2)", "polynomial(a=0,b=4)", "polynomial(a=1,b=2)", "polynomial(a=1,b=4)"
+  ))
+  expect_named(coef(scmk(list(data$x, data$x), 3, kernels = "linear")), c("view 1: linear", "view 2: linear"))
+  expect_named(coef(scmk(gaussian(data$x), 3, kernels = "precomputed")), "kernel 1")
   by_view <- scmk(list(a = data$x, b = data$x), 3, kernels = list(b = "linear", a = c("linear", "gaussian(t=2)")))
-  expect_named(coef(by_view), c("a:linear", "a:gaussian(t=2)", "b"))
+  expect_named(coef(by_view), c("a: linear", "a: gaussian(t=2)", "b: linear"))
 })
 
 test_that("row names go to the results", {
@@ -63,10 +66,40 @@ test_that("a fit has all results", {
   expect_equal(as.matrix(fit), as.matrix(fit$similarity))
 })
 
+test_that("the graph is as good as kkt_residual says, for what it was given", {
+  # The largest relative duality gap of a column, by the formula.
+  gap <- function(fit, kernels, alpha, beta) {
+    mixed <- Reduce(`+`, Map(`*`, kernels, fit$certified$weights))
+    n <- nrow(mixed)
+    centring <- diag(n) - 1 / n
+    centred <- centring %*% mixed %*% centring
+    z <- as.matrix(fit)
+    distance <- as.matrix(dist(fit$certified$embedding))^2
+    gradient <- 2 * (centred %*% (z - diag(n)) + alpha * z) + beta / 2 * distance
+    max(colSums(gradient * z) - apply(gradient, 2, min)) / (max(abs(mixed)) + alpha)
+  }
+  kernels <- list(a = gaussian(data$x), b = gaussian(data$x, 2))
+  solve <- function(kernels, beta) {
+    fit <- scmk(kernels, 3, alpha = 0.5, beta = beta, kernels = "precomputed", normalize = "none")
+    expect_lte(gap(fit, kernels, 0.5, beta), 2 * fit$info$kkt_residual + 1e-9)
+    fit
+  }
+  one <- solve(kernels["a"], 0)
+  expect_identical(one$certified, list(weights = c(a = 1), embedding = matrix(0, 30, 3)))
+  two <- solve(kernels, 0.1)
+  expect_named(two$certified$weights, c("a", "b"))
+  expect_gt(min(abs(colSums(two$certified$embedding^2))), 0.99)
+  # Nothing of it is shown, and other methods have none.
+  expect_no_match(paste(capture.output(print(two)), collapse = "\n"), "certified")
+  other <- scmk(data$x, 3, method = "kkm")
+  expect_null(other$certified)
+  expect_match(other$absent[["certified"]], "kkm")
+})
+
 test_that("every method runs, and has what it has", {
   expect_gte(length(scmk_methods()), 7)
   for (method in scmk_methods()) {
-    fit <- scmk(list(data$x, gaussian(data$x)), 3, kernel = c(FALSE, TRUE), kernels = "gaussian(t=0.5)",
+    fit <- scmk(list(data$x, gaussian(data$x)), 3, kernels = list("gaussian(t=0.5)", "precomputed"),
                 method = method, seed = 3)
     expect_equal(unname(scmk_metric(data$truth, fit, "accuracy")), 1, info = method)
     expect_identical(fit$options$method, method)
@@ -93,9 +126,36 @@ test_that("options reach the library in every type", {
   expect_identical(fit$options$seed, "9223372036854775807")
   expect_identical(fit$options$memory_limit, 2^40)
   expect_equal(unname(coef(fit)), rep(1 / 144, 12))
-  paper <- scmk(data$x, 3, alpha = 5, preset = "paper")
-  expect_identical(paper$options$normalize, "max")
-  expect_identical(paper$options$alpha, 5)
+})
+
+test_that("a preset comes before all other options, in whatever order they are given", {
+  model <- scmk_model(data$x, 3)
+  fits <- list(
+    scmk(data$x, 3, alpha = 5, preset = "paper"),
+    scmk(data$x, 3, preset = "paper", alpha = 5),
+    scmk_fit(model, alpha = 5, preset = "paper"),
+    scmk_fit(model, preset = "paper", alpha = 5),
+    scmk_fit(scmk_model(data$x, 3, alpha = 5, preset = "paper"))
+  )
+  for (fit in fits) {
+    expect_identical(fit$options$normalize, "max")
+    expect_identical(fit$options$beta, 1e-5)
+    expect_identical(fit$options$alpha, 5)
+  }
+})
+
+test_that("messages count from 1, which is no option that the user has set", {
+  fit <- scmk(data$x, 3)
+  expect_identical(fit$options$index_base, 1L)
+  expect_no_match(paste(capture.output(print(summary(fit))), collapse = "\n"), "index_base")
+  expect_no_match(paste(capture.output(print(summary(fit))), collapse = "\n"), "not at their defaults")
+})
+
+test_that("limits hold while kernels are built", {
+  error <- scmk_error_of(scmk(data$x, 3, memory_limit = 1000))
+  expect_identical(error$status, "SCMK_E_OUT_OF_MEMORY")
+  expect_match(conditionMessage(error), "memory_limit")
+  expect_identical(scmk_error_of(scmk_model(data$x, 3, memory_limit = 1000))$status, "SCMK_E_OUT_OF_MEMORY")
 })
 
 test_that("the tables come from the library", {
@@ -123,24 +183,29 @@ test_that("metrics take what R users have", {
 
 test_that("arguments are checked", {
   message_of <- function(expression) conditionMessage(scmk_error_of(expression))
-  expect_match(message_of(scmk(letters, 2)), "numeric matrix")
   expect_match(message_of(scmk(1:5, 2)), "numeric matrix")
-  expect_match(message_of(scmk(iris, 3)), "Species")
   expect_match(message_of(scmk(list(), 3)), "no view")
-  expect_match(message_of(scmk(list(data$x, "a"), 3)), "x[[2]]", fixed = TRUE)
+  expect_match(message_of(scmk(list(data$x, "a"), 3)), "view 2 must be")
   for (k in list(2.5, -1, NA_real_, c(2, 3), "3", NULL)) expect_match(message_of(scmk(data$x, k)), "whole number")
-  expect_match(message_of(scmk(data$x, 3, kernel = NA)), "kernel must be")
-  expect_match(message_of(scmk(data$x, 3, kernel = c(TRUE, TRUE))), "kernel must be")
-  expect_match(message_of(scmk(data$x, 3, kernel = TRUE)), "square: 30 rows and 2 columns")
+  expect_match(message_of(scmk(data$x, 2:4)), "to try several, see ?scmk_model", fixed = TRUE)
+  expect_match(message_of(scmk(data$x, 3, kernels = "precomputed")), "x must be square.*30 rows and 2 columns")
+  expect_match(message_of(scmk(list(data$x, data$x), 3, kernels = c("precomputed", "linear"))),
+               "list(\"precomputed\", \"linear\")", fixed = TRUE)
+  # The old spelling, alone, for each view, and beside a list of kernels.
+  spelling <- "kernel matrices are given with kernels = \"precomputed\", and not with kernel = TRUE"
+  expect_identical(message_of(scmk(gaussian(data$x), 3, kernel = TRUE)), spelling)
+  expect_identical(message_of(scmk_model(gaussian(data$x), 3, kernel = TRUE)), spelling)
+  expect_identical(message_of(scmk(list(data$x, data$x), 3, kernel = c(FALSE, TRUE))), spelling)
+  expect_identical(message_of(scmk(data$x, 3, kernel = FALSE, kernels = "linear")), spelling)
   expect_match(message_of(scmk(data$x, 3, kernels = 3)), "kernels must be text")
   expect_match(message_of(scmk(data$x, 3, kernels = list("linear", "linear"))), "one for each view")
   expect_match(message_of(scmk(data$x, 3, alpha = 1:2)), "option alpha must be a single")
   expect_match(message_of(scmk(data$x, 3, alpha = NA)), "alpha = NaN is not allowed")
   expect_match(message_of(scmk(data$x, 3, seed = -1)), "seed = -1 is not allowed")
   expect_match(message_of(scmk(data$x, 3, restarts = NULL)), "restarts must be a single")
-  expect_match(message_of(scmk(data$x, 3, 1, 1, "scmk", "paper", FALSE, NULL, 1, 5)), "must have names")
+  expect_match(message_of(scmk(data$x, 3, 1, 1, "scmk", "paper", NULL, 1, 5)), "must have names")
   expect_match(message_of(scmk(data$x, 3, progress = 5)), "progress must be")
-  expect_match(message_of(scmk(list(data$x, data$x[-1, ]), 3)), "29")
+  expect_match(message_of(scmk(list(data$x, data$x[-1, ]), 3)), "n_samples of view 2: 29 given, the model has 30", fixed = TRUE)
   expect_match(message_of(scmk(data$x[, 0], 3)), "n_features")
   expect_match(message_of(scmk_fit(5)), "scmk_model")
   expect_match(message_of(scmk_model(data$x, 3, copy = NA)), "copy must be")
@@ -167,6 +232,10 @@ test_that("pictures are drawn", {
   expect_silent(plot(scmk(data$x, 3, method = "rmkkm")))
   expect_silent(plot(scmk(data$x, 1), "embedding", main = "one"))
   expect_error(plot(fit, "nothing"), "should be one of")
+  # Long names and many kernels leave room for the bars, also in a small picture.
+  many <- scmk(list("a rather long name of a view" = data$x, b = data$x, c = data$x), 3)
+  par(mfrow = c(2, 2))
+  expect_silent(plot(many))
   grDevices::dev.off()
   expect_gt(file.size(file), 5000)
 })
