@@ -52,7 +52,7 @@ library() = (path = LIBRARY_PATH[],
     SCMKError
 
 An error of the library. `status` is its name, such as `:SCMK_E_NOT_FINITE`, `code` its number, and
-`message` the library's own text, in which samples, features and kernels are counted from 0.
+`message` the library's own text, in which samples, features, kernels and views are counted from 1.
 A call that fails leaves the model as it was.
 """
 struct SCMKError <: Exception

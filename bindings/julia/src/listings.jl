@@ -2,6 +2,11 @@
 
 const TYPES = (:real, :int, :text)
 
+const Name = Union{AbstractString,Symbol}
+
+# What every model is set to first. Messages count as Julia does.
+const OWN_DEFAULTS = (index_base = 1,)
+
 indices(count::Symbol) = 0:Int(ccall(entry(count), Csize_t, ())) - 1
 
 function parsed(type::Symbol, text::AbstractString)
@@ -34,9 +39,9 @@ function options()
                     (Csize_t, Ref{Cstring}, Ref{Int32}, Ref{Cstring}, Ref{Float64}, Ref{Float64},
                      Ref{Cstring}, Ref{Cstring}),
                     index, name, type, default, minimum, maximum, choices, doc))
-        kind = TYPES[type[] + 1]
-        return (name = Symbol(unsafe_string(name[])), type = kind,
-                default = parsed(kind, unsafe_string(default[])),
+        kind, symbol = TYPES[type[] + 1], Symbol(unsafe_string(name[]))
+        return (name = symbol, type = kind,
+                default = get(OWN_DEFAULTS, symbol, parsed(kind, unsafe_string(default[]))),
                 minimum = minimum[], maximum = maximum[],
                 choices = String.(strip.(split(unsafe_string(choices[]), ','; keepempty = false))),
                 doc = unsafe_string(doc[]))
@@ -46,7 +51,8 @@ end
 """
     SCMK.infos() -> Vector{NamedTuple}
 
-The numbers that a fit leaves in [`info`](@ref): `name`, `type` (`:real` or `:int`) and `doc`.
+The numbers that a fit leaves in `result.info` ([`SCMK.info`](@ref)): `name`, `type` (`:real` or
+`:int`) and `doc`.
 """
 function infos()
     return map(indices(:scmk_info_count)) do index

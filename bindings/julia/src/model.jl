@@ -5,11 +5,12 @@
 
 A model of `n_samples` samples that are to be divided into `n_clusters` clusters. It is filled by
 [`add_kernel!`](@ref), [`borrow_kernel!`](@ref) and [`add_features!`](@ref), set by [`set!`](@ref),
-fitted by [`fit!`](@ref), and read by [`assignments`](@ref), [`weights`](@ref), ... or all at once by
-[`SCMKResult`](@ref)`(model)`. Adding a kernel or changing an option discards the result.
+fitted by [`SCMK.fit!`](@ref), and read by [`SCMKResult`](@ref)`(model)`, or part by part by
+[`SCMK.assignments`](@ref), [`SCMK.weights`](@ref), ... Adding a kernel or changing an option discards
+the result. [`set_clusters!`](@ref) changes the number of clusters and keeps the kernels.
 
 A model is used by one task at a time; another gets an [`SCMKError`](@ref) with the status
-`:SCMK_E_BUSY`. Only [`cancel!`](@ref) may be called during a fit.
+`:SCMK_E_BUSY`. Only [`cancel!`](@ref) may be called while a call is running.
 
 The memory of a model is the library's, which Julia's garbage collector does not see: with large
 kernels, `close(model)` gives it back at once. A model that is forgotten is destroyed by its
@@ -20,8 +21,8 @@ that), it tries again at a later collection.
 ```julia
 model = Model(size(X, 2), 10; alpha = 30)
 add_features!(model, X; kernels = "gaussian(t=0.1); linear")
-fit!(model)
-assignments(model)
+SCMK.fit!(model)
+result = SCMKResult(model)
 ```
 """
 mutable struct Model
@@ -32,15 +33,14 @@ mutable struct Model
     n_clusters::Int
     # Keeps borrowed matrices alive.
     borrowed::Vector{Any}
-    # Of the fit that is running: whom to tell, and what was thrown there.
-    fitting::Threads.Atomic{Bool}
+    # Of the call that is running: whom to tell, and what was thrown there.
+    running::Threads.Atomic{Bool}
     progress::Any
     thrown::Any
 
     function Model(n_samples::Integer, n_clusters::Integer; options...)
-        for (name, value) in ((:n_samples, n_samples), (:n_clusters, n_clusters))
-            value >= 0 || throw(ArgumentError("$name: $value given, at least 1 expected"))
-        end
+        check_count(:n_samples, n_samples)
+        check_count(:n_clusters, n_clusters)
         handle = Ref{Ptr{Cvoid}}(C_NULL)
         check(ccall(entry(:scmk_create), Int32, (Csize_t, Csize_t, Ref{Ptr{Cvoid}}),
                     n_samples, n_clusters, handle))
@@ -48,10 +48,15 @@ mutable struct Model
                     nothing, nothing)
         finalizer(destroy_without_waiting, model)
         check(set_progress(model), model.handle)
+        set!(model; OWN_DEFAULTS...)
         set!(model; options...)
         return model
     end
 end
+
+# All else about a number is for the library to say; a negative one cannot be handed to it.
+check_count(name::Symbol, value::Integer) =
+    value >= 0 || throw(ArgumentError("$name: $value given, at least 1 expected"))
 
 Base.show(io::IO, model::Model) = print(io, "SCMK.Model(", model.n_samples, " samples, ",
     model.n_clusters, " clusters", isopen(model) ? ")" : ", closed)")
@@ -74,7 +79,7 @@ end
     close(model::Model)
 
 Destroys the model and gives its memory back. Borrowed kernels are free again. Closing twice does
-nothing; during a fit it is an error.
+nothing; while a call is running on the model it is an error.
 """
 function Base.close(model::Model)
     isopen(model) || return nothing
@@ -125,63 +130,96 @@ function square(kernel::AbstractMatrix)
     return rows
 end
 
-"""
-    add_kernel!(model, K) -> model
+# Adds a view by a call that may take long; returns what `watched` does. A view that is not added leaves
+# no name behind.
+function add_view(call, model::Model, name::Union{Name,Nothing}, progress)
+    name === nothing && return watched(call, model, progress)
+    @on model ccall(entry(:scmk_name_view), Int32, (Ptr{Cvoid}, Cstring), model.handle, string(name))
+    added = false
+    try
+        ended = watched(call, model, progress)
+        added = ended.status == OK
+        return ended
+    finally
+        added || GC.@preserve model ccall(entry(:scmk_name_view), Int32, (Ptr{Cvoid}, Ptr{UInt8}),
+                                          model.handle, C_NULL)
+    end
+end
 
-Adds a copy of the kernel matrix `K`: symmetric, one row and one column for each sample.
 """
-function add_kernel!(model::Model, kernel::AbstractMatrix)
+    add_kernel!(model, K; name = nothing, progress = nothing) -> model
+
+Adds a copy of the kernel matrix `K`: symmetric, one row and one column for each sample. Messages and
+[`SCMK.kernel_names`](@ref) call it by its `name`. `progress` as for [`SCMK.fit!`](@ref).
+"""
+function add_kernel!(model::Model, kernel::AbstractMatrix; name = nothing, progress = nothing)
     n = square(kernel)
     values = as_columns(kernel)
-    GC.@preserve values @on model ccall(entry(:scmk_add_kernel), Int32,
-        (Ptr{Cvoid}, Ptr{Float64}, Csize_t, Csize_t),
-        model.handle, pointer(values), n, stride(values, 2))
+    finish(model, add_view(model, name, progress) do
+        GC.@preserve values ccall(entry(:scmk_add_kernel), Int32,
+            (Ptr{Cvoid}, Ptr{Float64}, Csize_t, Csize_t),
+            model.handle, pointer(values), n, stride(values, 2))
+    end)
     return model
 end
 
 """
-    borrow_kernel!(model, K) -> model
+    borrow_kernel!(model, K; name = nothing, progress = nothing) -> model
 
 Adds the kernel matrix `K` without copying it, for kernels that fill the memory. `K` must be a dense
 matrix of `Float64` (or a view of one, or memory-mapped, with columns that are dense), and must not be
-changed until [`clear_kernels!`](@ref) or `close`. The model keeps it alive.
+changed until [`clear_kernels!`](@ref) or `close`. The model keeps it alive. The keywords are those of
+[`add_kernel!`](@ref).
 """
-function borrow_kernel!(model::Model, kernel::StridedMatrix{Float64})
+function borrow_kernel!(model::Model, kernel::StridedMatrix{Float64}; name = nothing,
+                        progress = nothing)
     n = square(kernel)
     (stride(kernel, 1) == 1 && stride(kernel, 2) > 0) || throw(ArgumentError(
         "only a matrix with dense columns can be borrowed; add_kernel! copies any other"))
     # Kept before C has it, and let go only if C refused it: an interrupt may come in between.
     push!(model.borrowed, kernel)
-    try
-        @on model ccall(entry(:scmk_borrow_kernel), Int32,
-            (Ptr{Cvoid}, Ptr{Float64}, Csize_t, Csize_t),
-            model.handle, pointer(kernel), n, stride(kernel, 2))
+    refused() = deleteat!(model.borrowed, findlast(one -> one === kernel, model.borrowed))
+    ended = try
+        add_view(model, name, progress) do
+            ccall(entry(:scmk_borrow_kernel), Int32, (Ptr{Cvoid}, Ptr{Float64}, Csize_t, Csize_t),
+                  model.handle, pointer(kernel), n, stride(kernel, 2))
+        end
     catch error
-        error isa SCMKError && deleteat!(model.borrowed, findlast(one -> one === kernel, model.borrowed))
+        # The model was busy, or the name is none.
+        error isa InterruptException || refused()
         rethrow()
     end
+    ended.status == OK || refused()
+    finish(model, ended)
     return model
 end
 
-borrow_kernel!(::Model, kernel::AbstractMatrix) = throw(ArgumentError(
+borrow_kernel!(::Model, kernel::AbstractMatrix; keywords...) = throw(ArgumentError(
     "only a dense matrix of Float64 can be borrowed, not a $(typeof(kernel)); add_kernel! copies any"))
 
 """
-    add_features!(model, X; kernels = "paper") -> model
+    add_features!(model, X; kernels = "paper", name = nothing, progress = nothing) -> model
 
 Builds kernels from the features `X` and adds them. **Samples are the columns of `X`**, as in
 Clustering.jl: a table with one sample a row is given as `X'`. Call it once for each view.
 
 `kernels` is `"paper"` (the paper's pool of twelve) or a list such as
-`"gaussian(t=0.1); linear; polynomial(a=1,b=2)"`.
+`"gaussian(t=0.1); linear; polynomial(a=1,b=2)"`. Messages and the names of the kernels call the view by
+its `name`.
+
+`progress` as for [`SCMK.fit!`](@ref). What stops a fit stops this call, too: an `SCMKError` with the
+status `:SCMK_E_STOPPED`, or the exception of a Ctrl-C. The model is then as it was.
 """
-function add_features!(model::Model, features::AbstractMatrix;
-                       kernels::AbstractString = "paper")
+function add_features!(model::Model, features::AbstractMatrix; kernels::Name = "paper",
+                       name = nothing, progress = nothing)
     values = as_floats(features)
-    GC.@preserve values @on model ccall(entry(:scmk_add_features), Int32,
-        (Ptr{Cvoid}, Ptr{Float64}, Csize_t, Csize_t, Csize_t, Csize_t, Cstring),
-        model.handle, pointer(values), size(values, 2), size(values, 1), stride(values, 2),
-        stride(values, 1), kernels)
+    list = string(kernels)
+    finish(model, add_view(model, name, progress) do
+        GC.@preserve values ccall(entry(:scmk_add_features), Int32,
+            (Ptr{Cvoid}, Ptr{Float64}, Csize_t, Csize_t, Csize_t, Csize_t, Cstring),
+            model.handle, pointer(values), size(values, 2), size(values, 1), stride(values, 2),
+            stride(values, 1), list)
+    end)
     return model
 end
 
@@ -198,14 +236,13 @@ end
 
 # --- options
 
-const Name = Union{AbstractString,Symbol}
-
 """
     set!(model, name, value) -> model
     set!(model; options...) -> model
 
-Sets an option, or several in the order in which they are given; [`SCMK.options`](@ref) lists them.
-The name is a symbol or a string; the value a number, a string or a symbol.
+Sets an option, or several; [`SCMK.options`](@ref) lists them. The name is a symbol or a string; the
+value a number, a string or a symbol. Of several options `preset`, which changes others, comes first
+wherever it stands.
 
 # Example
 ```julia
@@ -231,22 +268,39 @@ function set!(model::Model, name::Name, value::Name)
 end
 
 function set!(model::Model; options...)
-    for (name, value) in options
-        set!(model, name, value)
+    for preset in (true, false), (name, value) in options
+        (name === :preset) == preset && set!(model, name, value)
     end
     return model
 end
 
-function option_text(model::Model, name::Symbol)
+"""
+    set_clusters!(model, n_clusters) -> model
+
+Changes the number of clusters. Kernels and options stay, so that several numbers can be tried without
+building the kernels again.
+"""
+function set_clusters!(model::Model, n_clusters::Integer)
+    check_count(:n_clusters, n_clusters)
+    @on model ccall(entry(:scmk_set_clusters), Int32, (Ptr{Cvoid}, Csize_t), model.handle, n_clusters)
+    model.n_clusters = n_clusters
+    return model
+end
+
+# Text that `call` writes into a buffer of the given size, and tells the full size of.
+function text(call, model::Model)
     needed = Ref{Csize_t}(0)
     buffer = zeros(UInt8, 256)
     while true
-        @on model ccall(entry(:scmk_get_text), Int32,
-            (Ptr{Cvoid}, Cstring, Ptr{UInt8}, Csize_t, Ref{Csize_t}),
-            model.handle, string(name), buffer, length(buffer), needed)
+        GC.@preserve model check(call(buffer, length(buffer), needed), model.handle)
         needed[] <= length(buffer) && return GC.@preserve buffer unsafe_string(pointer(buffer))
         resize!(buffer, needed[])
     end
+end
+
+option_text(model::Model, name::Symbol) = text(model) do buffer, capacity, needed
+    ccall(entry(:scmk_get_text), Int32, (Ptr{Cvoid}, Cstring, Ptr{UInt8}, Csize_t, Ref{Csize_t}),
+          model.handle, string(name), buffer, capacity, needed)
 end
 
 function option_value(model::Model, option)
@@ -270,15 +324,15 @@ function options(model::Model)
         Tuple(option_value(model, option) for option in known))
 end
 
-# --- fit
+# --- calls that take long
 
 """
     SCMK.Progress
 
-How far a fit has come: `step` (`:similarity`, `:embedding`, `:weights`, `:labels`, or `:iteration`
-when an outer iteration is complete), `iteration` (complete ones; the methods kkm, rkkm, mkkm and
-rmkkm count restarts), `fraction` of the step that is done, from 0 to 1, and `objective` (`NaN`
-before the first complete iteration).
+How far a call has come: `step` (`:kernels` while kernels are built or checked; in a fit `:similarity`,
+`:embedding`, `:weights`, `:labels`, or `:iteration` when an outer iteration is complete), `iteration`
+(complete ones; the methods kkm, rkkm, mkkm and rmkkm count restarts), `fraction` of the step that is
+done, from 0 to 1, and `objective` (`NaN` before the first complete iteration).
 """
 struct Progress
     step::Symbol
@@ -287,9 +341,40 @@ struct Progress
     objective::Float64
 end
 
-# What C calls during a fit, on the thread that called scmk_fit. No exception may leave it: what is
-# thrown is kept in the model until C has returned. It is called also when nobody listens, so that a
-# Ctrl-C and the garbage collection of other threads do not have to wait for the end of the fit.
+# What `progress = true` means: a line that is rewritten on a terminal, and elsewhere one a second.
+mutable struct ProgressLine
+    io::IO
+    terminal::Bool
+    told::Float64
+    width::Int
+end
+ProgressLine(io::IO = stderr) = ProgressLine(io, io isa Base.TTY, time(), 0)
+
+function (line::ProgressLine)(progress::Progress)
+    time() - line.told < (line.terminal ? 0.1 : 1) && return nothing
+    line.told = time()
+    parts = String[]
+    progress.step === :iteration ||
+        push!(parts, string(progress.step, ' ', round(Int, 100progress.fraction), " %"))
+    progress.step === :kernels || push!(parts, iterations(progress.iteration) * " complete")
+    isnan(progress.objective) ||
+        push!(parts, string("objective ", round(progress.objective; sigdigits = 6)))
+    text = "scmk: " * join(parts, ", ")
+    print(line.io, line.terminal ? "\r" * rpad(text, line.width) : text * "\n")
+    line.width = length(text)
+    return nothing
+end
+
+erase(::Any) = nothing
+erase(line::ProgressLine) =
+    line.terminal && line.width > 0 && print(line.io, '\r', ' '^line.width, '\r')
+
+listener(progress) = progress
+listener(progress::Bool) = progress ? ProgressLine() : nothing
+
+# What C calls meanwhile, on the thread that made the call. No exception may leave it: what is thrown is
+# kept in the model until C has returned. It is called also when nobody listens, so that a Ctrl-C and
+# the garbage collection of other threads do not have to wait for the end of the call.
 function report(user::Ptr{Cvoid}, step::Cstring, iteration::Int64, fraction::Float64,
                 objective::Float64)::Int32
     model = unsafe_pointer_to_objref(user)::Model
@@ -306,70 +391,96 @@ function report(user::Ptr{Cvoid}, step::Cstring, iteration::Int64, fraction::Flo
     end
 end
 
-# The model itself is what the callback gets: it lives as long as its fit. Set once and for all, so
+# The model itself is what the callback gets: it lives as long as its calls. Set once and for all, so
 # that C never holds on to a function that is gone.
 set_progress(model::Model) = ccall(entry(:scmk_set_progress), Int32,
     (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), model.handle,
     @cfunction(report, Int32, (Ptr{Cvoid}, Cstring, Int64, Float64, Float64)),
     pointer_from_objref(model))
 
-"""
-    fit!(model; progress = nothing) -> model
-    fit!(progress, model) -> model
-
-Fits the model. `progress` is called with an [`SCMK.Progress`](@ref) after each iteration and about
-ten times a second in between, by the same task; when it returns `true`, the fit stops. So a `do`
-block can watch a fit:
-
-```julia
-fit!(model) do p
-    println(p.step, " of iteration ", p.iteration + 1)
-    p.iteration == 5                            # enough
-end
-```
-
-A fit that is stopped, by `progress`, by [`cancel!`](@ref) or by a limit, leaves its last complete
-iterate: [`outcome`](@ref)`(model)` tells. An exception in `progress` stops the fit, too, and is
-thrown from `fit!` afterwards; so is the `InterruptException` of a Ctrl-C, with or without a
-`progress`. The model can be used again in each case.
-
-The fit keeps its thread busy; other tasks of that thread run only when `progress` lets them, for
-instance by printing or by `yield()`.
-"""
-function fit!(model::Model; progress = nothing)
-    # Only for a fit of its own may a call set `progress`. If there is another, any call on the model
+# Makes a call that may take long. Returns what C answered, and what was thrown in the callback.
+function watched(call, model::Model, progress)
+    # Only for a call of its own may a task set `progress`. If there is another, any call on the model
     # is refused with the right error, unless it has ended just now.
-    while Threads.atomic_cas!(model.fitting, false, true)
+    while Threads.atomic_cas!(model.running, false, true)
         @on model set_progress(model)
         GC.safepoint()
     end
     task = current_task()
     sticky = task.sticky
     try
-        model.progress, model.thrown = progress, nothing
-        # A callback that waits must go on where C expects it: on the thread of the fit.
+        model.progress, model.thrown = listener(progress), nothing
+        # A callback that waits must go on where C expects it: on the thread of the call.
         task.sticky = true
         # An interrupt may be thrown inside of the callback only, never amid the frames of C.
         status = disable_sigint() do
-            GC.@preserve model ccall(entry(:scmk_fit), Int32, (Ptr{Cvoid},), model.handle)
+            GC.@preserve model call()
         end
-        model.thrown === nothing || throw(model.thrown)
-        check(status, model.handle)
+        return (status = status, thrown = model.thrown)
     finally
         task.sticky = sticky
+        erase(model.progress)
         model.progress = model.thrown = nothing
-        model.fitting[] = false
+        model.running[] = false
     end
+end
+
+function finish(model::Model, ended)
+    ended.thrown === nothing || throw(ended.thrown)
+    check(ended.status, model.handle)
+end
+
+"""
+    SCMK.fit!(model; progress = nothing) -> model
+    SCMK.fit!(progress, model) -> model
+
+Fits the model. `progress` is called with an [`SCMK.Progress`](@ref) after each iteration and about
+ten times a second in between, by the same task; when it returns `true`, the fit stops. So a `do`
+block can watch a fit:
+
+```julia
+SCMK.fit!(model) do p
+    println(p.step, " of iteration ", p.iteration + 1)
+    p.iteration == 5                            # enough
+end
+```
+
+`progress = true` prints a line to `stderr` instead.
+
+A fit that is stopped, by `progress`, by [`cancel!`](@ref) or by a limit, leaves its last complete
+iterate: [`SCMK.outcome`](@ref)`(model)` tells. An exception in `progress` stops the fit, too, and is
+thrown from `fit!` afterwards; so is the `InterruptException` of a Ctrl-C, with or without a
+`progress`. The model can be used again in each case.
+
+The fit keeps its thread busy; other tasks of that thread run only when `progress` lets them, for
+instance by printing or by `yield()`.
+
+It is not exported, since StatsBase.jl has a function of that name.
+"""
+function fit!(model::Model; progress = nothing)
+    finish(model, watched(model, progress) do
+        ccall(entry(:scmk_fit), Int32, (Ptr{Cvoid},), model.handle)
+    end)
+    progress === true && println(stderr, "scmk: ", ending(info(model)))
     return model
 end
 
 fit!(progress, model::Model) = fit!(model; progress = progress)
 
+# How a fit ended, in words. One that was stopped at once has no objective.
+function ending(info::NamedTuple)
+    objective = info.objective === nothing ? "" : ", objective $(round(info.objective; sigdigits = 6))"
+    return string(outcome_name(info.outcome), " after ", iterations(info.iterations), objective)
+end
+
+iterations(number) = string(number, number == 1 ? " iteration" : " iterations")
+
 """
     cancel!(model)
 
-Asks the fit that is running on the model, on another thread or in whose `progress` this is called, to
-stop soon. Without a fit nothing happens.
+Asks the call that is running on the model, on another thread or in whose `progress` this is called, to
+stop soon: a fit then leaves what it has, and adding kernels throws an [`SCMKError`](@ref) with the
+status `:SCMK_E_STOPPED`. If no call is running, the next fit stops at once.
 """
 function cancel!(model::Model)
     @on model ccall(entry(:scmk_cancel), Int32, (Ptr{Cvoid},), model.handle)

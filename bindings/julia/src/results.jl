@@ -2,18 +2,8 @@
 
 using SparseArrays
 
-# A result that the method does not have is `nothing`; a missing fit is an error.
-function present(model::Model, status::Int32)
-    if status == STATE
-        assignments(model)
-        return false
-    end
-    check(status, model.handle)
-    return true
-end
-
 """
-    assignments(result) -> Vector{Int}
+    SCMK.assignments(result) -> Vector{Int}
 
 The cluster of each sample, from 1, numbered by first occurrence. Takes a result or a fitted
 [`Model`](@ref), as all functions for results do.
@@ -26,7 +16,7 @@ function assignments(model::Model)
 end
 
 """
-    counts(result) -> Vector{Int}
+    SCMK.counts(result) -> Vector{Int}
 
 The number of samples in each cluster.
 """
@@ -39,57 +29,121 @@ function cluster_sizes(assignments::Vector{Int}, n_clusters::Int)
 end
 
 """
-    nclusters(result) -> Int
+    SCMK.nclusters(result) -> Int
 
 The number of clusters that was asked for.
 """
 nclusters(model::Model) = model.n_clusters
 
 """
-    weights(result) -> Vector{Float64}
+    SCMK.weights(result) -> Vector{Float64}
 
-The weight of each kernel, in the order in which they were added.
+The weight of each kernel, in the order of [`SCMK.kernel_names`](@ref). Of method scmk the square roots
+sum to 1, of rmkkm the weights to the power gamma, of all others the weights themselves.
 """
-function weights(model::Model)
-    values = Vector{Float64}(undef, info(model, :kernels, :int))
-    GC.@preserve model check(ccall(entry(:scmk_weights), Int32,
-        (Ptr{Cvoid}, Ptr{Float64}, Csize_t), model.handle, values, length(values)), model.handle)
+weights(model::Model) = numbers(model, :scmk_weights, :kernels)
+
+"""
+    SCMK.view_weights(result) -> Vector{Float64}
+
+The share of each view, in the order of [`SCMK.view_names`](@ref): the sum of the weights of its kernels,
+divided by the sum of all weights. The shares sum to 1.
+"""
+view_weights(model::Model) = numbers(model, :scmk_view_weights, :views)
+
+function numbers(model::Model, call::Symbol, count::Symbol)
+    values = Vector{Float64}(undef, info(model, count, :int))
+    @on model ccall(entry(call), Int32, (Ptr{Cvoid}, Ptr{Float64}, Csize_t),
+                    model.handle, values, length(values))
     return values
 end
 
 """
-    embedding(result) -> Matrix{Float64} or nothing
+    SCMK.kernel_names(result) -> Vector{String}
+
+The name of each kernel: what it was built by, such as `"gaussian(t=0.1)"`; where there are several views
+or the view has a name, after that name, such as `"pixels: gaussian(t=0.1)"`. Of a model also before a
+fit.
+"""
+kernel_names(model::Model) = map(1:info(model, :kernels, :int)) do kernel
+    text(model) do buffer, capacity, needed
+        ccall(entry(:scmk_kernel_name), Int32,
+              (Ptr{Cvoid}, Csize_t, Ptr{Csize_t}, Ptr{UInt8}, Csize_t, Ref{Csize_t}),
+              model.handle, kernel - 1, C_NULL, buffer, capacity, needed)
+    end
+end
+
+"""
+    SCMK.view_names(result) -> Vector{String}
+
+The name of each view: as it was given, or `"view 1"`, or `"kernel 1"` for one that was added as a kernel
+matrix. Of a model also before a fit.
+"""
+view_names(model::Model) = map(1:info(model, :views, :int)) do view
+    text(model) do buffer, capacity, needed
+        ccall(entry(:scmk_view_name), Int32,
+              (Ptr{Cvoid}, Csize_t, Ptr{UInt8}, Csize_t, Ref{Csize_t}),
+              model.handle, view - 1, buffer, capacity, needed)
+    end
+end
+
+"""
+    SCMK.embedding(result) -> Matrix{Float64} or nothing
 
 The embedding from which the labels were read: a row for each sample, a column for each cluster, as
 the paper has it. `nothing` for a method without one.
 """
 function embedding(model::Model)
+    info(model, :has_embedding, :int) == 1 || return nothing
+    return read_embedding(model, :scmk_embedding)
+end
+
+function read_embedding(model::Model, call::Symbol)
     values = Matrix{Float64}(undef, model.n_samples, model.n_clusters)
-    status = GC.@preserve model ccall(entry(:scmk_embedding), Int32,
-        (Ptr{Cvoid}, Ptr{Float64}, Csize_t), model.handle, values, length(values))
-    return present(model, status) ? values : nothing
+    @on model ccall(entry(call), Int32, (Ptr{Cvoid}, Ptr{Float64}, Csize_t),
+                    model.handle, values, length(values))
+    return values
 end
 
 """
-    similarity(result) -> SparseMatrixCSC{Float64,Int} or nothing
+    SCMK.certified(result) -> (weights, embedding) or nothing
+
+The weights and the embedding that the last step for the similarity Z was given, for which
+`kkt_residual` of [`SCMK.info`](@ref) holds. Those of the result were found after that step. The embedding
+is 0 if `beta` is. `nothing` for a method without a similarity, and for a fit that was stopped before its
+first step was complete.
+"""
+function certified(model::Model)
+    # Refused without a fit; what is refused below the fit does not have.
+    info(model, :has_similarity, :int) == 1 || return nothing
+    try
+        return (weights = numbers(model, :scmk_certified_weights, :kernels),
+                embedding = read_embedding(model, :scmk_certified_embedding))
+    catch error
+        error isa SCMKError && error.code == STATE && return nothing
+        rethrow()
+    end
+end
+
+"""
+    SCMK.similarity(result) -> SparseMatrixCSC{Float64,Int} or nothing
 
 The similarity graph Z; its columns sum to 1. `nothing` for a method without one.
 """
 function similarity(model::Model)
-    stored = info(model, :similarity_nnz)
-    stored === nothing && return nothing
+    info(model, :has_similarity, :int) == 1 || return nothing
+    stored = info(model, :similarity_nnz, :int)
     columns = Vector{Int}(undef, model.n_samples + 1)
     rows = Vector{Int}(undef, stored)
     values = Vector{Float64}(undef, stored)
-    status = GC.@preserve model ccall(entry(:scmk_similarity_csc), Int32,
+    @on model ccall(entry(:scmk_similarity_csc), Int32,
         (Ptr{Cvoid}, Ptr{Int}, Csize_t, Ptr{Int}, Ptr{Float64}, Csize_t),
         model.handle, columns, length(columns), rows, values, stored)
-    present(model, status) || return nothing
     return SparseMatrixCSC(model.n_samples, model.n_samples, columns .+ 1, rows .+ 1, values)
 end
 
 """
-    trace(result) -> Vector{Float64} or nothing
+    SCMK.trace(result) -> Vector{Float64}
 
 The objective after each iteration; it never rises.
 """
@@ -97,30 +151,36 @@ function trace(model::Model)
     len = Ref{Csize_t}(0)
     values = Float64[]
     while true
-        status = GC.@preserve model ccall(entry(:scmk_trace), Int32,
-            (Ptr{Cvoid}, Ptr{Float64}, Csize_t, Ref{Csize_t}),
-            model.handle, values, length(values), len)
-        present(model, status) || return nothing
+        @on model ccall(entry(:scmk_trace), Int32, (Ptr{Cvoid}, Ptr{Float64}, Csize_t, Ref{Csize_t}),
+                        model.handle, values, length(values), len)
         len[] == length(values) && return values
         resize!(values, len[])
     end
 end
 
 """
-    info(result) -> NamedTuple
+    SCMK.info(result) -> NamedTuple
 
-Numbers about the fit, such as `info(result).objective`; [`SCMK.infos`](@ref) lists them. Those that
+Numbers about the fit, such as `result.info.objective`; [`SCMK.infos`](@ref) lists them. Those that
 the method does not have are `nothing`.
 
-    info(model, name)
+    SCMK.info(model, name)
 
-One of them. `info(model, :memory_required)`, the bytes that a fit needs at most, is known before it.
+One of them. Some are known before a fit: `SCMK.info(model, :memory_required)`, the bytes that a fit
+needs at most beyond the kernels, and `SCMK.info(model, :memory_kernels)`, those of the kernels that were
+not borrowed.
 """
 function info(model::Model)
-    assignments(model)
+    # Every fit has this one: without a fit it is refused, and what is not there below is not for
+    # want of a fit.
+    info(model, :has_similarity, :int)
     known = infos()
-    return NamedTuple{Tuple(one.name for one in known)}(
-        Tuple(info(model, one.name, one.type) for one in known))
+    return NamedTuple{Tuple(one.name for one in known)}(Tuple(map(known) do one
+        value, status = read_info(model, one.name, one.type)
+        status == STATE && return nothing
+        check(status, model.handle)
+        return value
+    end))
 end
 
 function info(model::Model, name::Name)
@@ -130,7 +190,13 @@ function info(model::Model, name::Name)
 end
 
 function info(model::Model, name::Name, type::Symbol)
-    value = type === :int ? Ref{Int64}() : Ref{Float64}()
+    value, status = read_info(model, name, type)
+    check(status, model.handle)
+    return value
+end
+
+function read_info(model::Model, name::Name, type::Symbol)
+    value = type === :int ? Ref{Int64}(0) : Ref{Float64}(0)
     status = GC.@preserve model if type === :int
         ccall(entry(:scmk_info_int), Int32, (Ptr{Cvoid}, Cstring, Ref{Int64}),
               model.handle, string(name), value)
@@ -138,62 +204,95 @@ function info(model::Model, name::Name, type::Symbol)
         ccall(entry(:scmk_info_real), Int32, (Ptr{Cvoid}, Cstring, Ref{Float64}),
               model.handle, string(name), value)
     end
-    return present(model, status) ? value[] : nothing
+    return value[], status
 end
 
 outcome_name(number) =
     unsafe_string(ccall(entry(:scmk_outcome_name), Cstring, (Int64,), number))
 
 """
-    outcome(result) -> String
+    SCMK.outcome(result) -> String
 
 How the fit ended: `"converged"`, `"iteration limit"`, `"time limit"` or `"cancelled"`.
 """
-outcome(model::Model) = outcome_name(info(model, :outcome))
+outcome(model::Model) = outcome_name(info(model, :outcome, :int))
 
 """
     SCMKResult
 
-All results of a fit, which [`scmk`](@ref) returns and `SCMKResult(model)` copies from a model. Each
-has a function of its own: [`assignments`](@ref), [`counts`](@ref), [`nclusters`](@ref),
-[`weights`](@ref), [`similarity`](@ref), [`embedding`](@ref), [`trace`](@ref), [`info`](@ref),
-[`outcome`](@ref). The field `options` has the options of the fit.
+All results of a fit, which [`scmk`](@ref) returns and `SCMKResult(model)` copies from a model:
+
+| field | what it is |
+| --- | --- |
+| `assignments` | the cluster of each sample, from 1, numbered by first occurrence |
+| `counts` | the number of samples in each cluster |
+| `weights`, `kernel_names` | the weight of each kernel, and what it is called |
+| `view_weights`, `view_names` | the share of each view, from 0 to 1, and what it is called |
+| `similarity` | the similarity graph, sparse; its columns sum to 1 |
+| `embedding` | what the labels were read from: a row for each sample |
+| `certified` | the weights and the embedding for which `info.kkt_residual` holds |
+| `trace` | the objective after each iteration |
+| `outcome` | `"converged"`, `"iteration limit"`, `"time limit"` or `"cancelled"` |
+| `info` | numbers about the fit, such as `result.info.objective` |
+| `options` | the options of the fit |
+
+What the method does not have is `nothing`. Each has a function of that name, too, such as
+[`SCMK.assignments`](@ref), which also takes a fitted model.
 """
 struct SCMKResult
     assignments::Vector{Int}
     counts::Vector{Int}
     weights::Vector{Float64}
+    kernel_names::Vector{String}
+    view_weights::Vector{Float64}
+    view_names::Vector{String}
     similarity::Union{Nothing,SparseMatrixCSC{Float64,Int}}
     embedding::Union{Nothing,Matrix{Float64}}
-    trace::Union{Nothing,Vector{Float64}}
+    certified::Union{Nothing,NamedTuple}
+    trace::Vector{Float64}
+    outcome::String
     info::NamedTuple
     options::NamedTuple
 end
 
-function SCMKResult(model::Model)
-    labels = assignments(model)
-    return SCMKResult(labels, cluster_sizes(labels, model.n_clusters), weights(model), similarity(model),
-                      embedding(model), trace(model), info(model), options(model))
-end
+SCMKResult(model::Model) = SCMKResult(
+    assignments(model), counts(model), weights(model), kernel_names(model), view_weights(model),
+    view_names(model), similarity(model), embedding(model), certified(model), trace(model),
+    outcome(model), info(model), options(model))
 
 assignments(result::SCMKResult) = result.assignments
 counts(result::SCMKResult) = result.counts
 nclusters(result::SCMKResult) = length(result.counts)
 weights(result::SCMKResult) = result.weights
+kernel_names(result::SCMKResult) = result.kernel_names
+view_weights(result::SCMKResult) = result.view_weights
+view_names(result::SCMKResult) = result.view_names
 similarity(result::SCMKResult) = result.similarity
 embedding(result::SCMKResult) = result.embedding
+certified(result::SCMKResult) = result.certified
 trace(result::SCMKResult) = result.trace
+outcome(result::SCMKResult) = result.outcome
 info(result::SCMKResult) = result.info
-outcome(result::SCMKResult) = outcome_name(result.info.outcome)
+
+# As many kernels as a glance takes in; a result has them all.
+const SHOWN = 12
 
 function Base.show(io::IO, ::MIME"text/plain", result::SCMKResult)
-    info = result.info
     println(io, "SCMKResult: ", length(result.assignments), " samples in ", nclusters(result),
             " clusters by method ", result.options.method)
-    println(io, "  counts     ", join(result.counts, ' '))
-    println(io, "  weights    ", join(string.(round.(result.weights; sigdigits = 4)), ' '))
-    print(io, "  objective  ", info.objective, " after ", info.iterations, " iterations: ",
-          outcome(result))
+    println(io, "  counts   ", join(result.counts, ' '))
+    order = sortperm(result.weights; rev = true)
+    for (i, kernel) in enumerate(order[1:min(end, SHOWN)])
+        println(io, i == 1 ? "  weights  " : "           ", result.kernel_names[kernel], " => ",
+                round(result.weights[kernel]; sigdigits = 4))
+    end
+    length(order) > SHOWN && println(io, "           and ", length(order) - SHOWN, " smaller ones")
+    # With one kernel a view, the shares would tell the weights again.
+    if 1 < length(result.view_weights) < length(result.weights)
+        shares = string.(result.view_names, " => ", round.(100result.view_weights; digits = 1), " %")
+        println(io, "  views    ", join(shares, ", "))
+    end
+    print(io, "  fit      ", ending(result.info))
 end
 
 Base.show(io::IO, result::SCMKResult) =
@@ -202,8 +301,9 @@ Base.show(io::IO, result::SCMKResult) =
 """
     metric(name, truth, labels) -> Float64
 
-Compares labels (or a result) with a known division of the same samples; [`SCMK.metrics`](@ref) lists
-the metrics. The labels may be any values: only which samples share one matters.
+Compares labels, or a result or a fitted model, with a known division of the same samples;
+[`SCMK.metrics`](@ref) lists the metrics. The labels may be any values: only which samples share one
+matters. With a model, its `time_limit`, [`cancel!`](@ref) and Ctrl-C stop it.
 
 # Example
 ```julia
@@ -219,8 +319,18 @@ function metric(name::Name, truth::AbstractVector, labels::AbstractVector)
     return value[]
 end
 
-metric(name::Name, truth::AbstractVector, result::Union{SCMKResult,Model}) =
-    metric(name, truth, assignments(result))
+metric(name::Name, truth::AbstractVector, result::SCMKResult) =
+    metric(name, truth, result.assignments)
+
+function metric(name::Name, truth::AbstractVector, model::Model)
+    value, known = Ref{Float64}(), numbered(truth)
+    finish(model, watched(model, nothing) do
+        ccall(entry(:scmk_model_metric), Int32,
+              (Ptr{Cvoid}, Cstring, Ptr{Int32}, Ptr{Int32}, Csize_t, Ref{Float64}),
+              model.handle, string(name), known, C_NULL, length(known), value)
+    end)
+    return value[]
+end
 
 # Labels as C takes them: 32-bit numbers, in place of whatever stands for the clusters.
 function numbered(labels::AbstractVector)

@@ -1,41 +1,51 @@
 # The whole work in one call.
 
 """
-    scmk(K, k; options..., progress = nothing) -> SCMKResult
+    scmk(X, k; kernels = "paper", options..., progress = nothing) -> SCMKResult
 
-Divides samples into `k` clusters, given a kernel: a symmetric matrix with a row and a column for each
-sample. `K` may be a vector of kernels, too; each then gets a weight.
+Divides samples into `k` clusters, given features. **Samples are the columns of `X`**, as in
+Clustering.jl: a table with one sample a row is given as `X'`.
 
-    scmk(X, k; kernels, options..., progress = nothing) -> SCMKResult
+Several matrices describe the same samples in several ways (views): a vector of matrices, or with names
+a named tuple, a dictionary or pairs, such as `(pixels = X1, shape = X2)` or `["pixels" => X1]`. Messages
+and the names of the weights then say which view they mean.
 
-The same, given features. **Samples are the columns of `X`**, as in Clustering.jl: a table with one
-sample a row is given as `X'`. `X` may be a vector of feature matrices, too, which describe the same
-samples in several ways (views). `kernels` tells which kernels to build: `"paper"` for the paper's pool
-of twelve, or a list such as `"gaussian(t=0.1); linear; polynomial(a=1,b=2)"`. It is the same for all
-views, or a vector with one for each view.
+`kernels` tells which kernels to build: `"paper"` for the paper's pool of twelve, or a list such as
+`"gaussian(t=0.1); linear; polynomial(a=1,b=2)"`. It is the same for all views, or one for each view: a
+vector, or a named tuple or dictionary with the names of the views.
 
-The keyword `kernels` alone decides how matrices are understood: as features with it, as kernels
-without it.
+    scmk(K, k; kernels = "precomputed", options..., progress = nothing) -> SCMKResult
 
-Any option of the library is a keyword: [`SCMK.options`](@ref) lists them. `progress` is called during
-the fit and may stop it, see [`fit!`](@ref). Kernels are not copied.
+The same, given a kernel matrix: symmetric, with a row and a column for each sample. Several kernels are
+given as several views are; each gets a weight. They are not copied. Beside features, each view has its
+own: `scmk([K, X], k; kernels = ["precomputed", "linear"])`.
+
+Any option of the library is a keyword: [`SCMK.options`](@ref) lists them with their defaults and what
+they do. `preset`, which changes others, comes first wherever it stands. `progress = true` prints how far
+it has come; a function is told, and may stop it, see [`SCMK.fit!`](@ref).
 
 # Example
 ```julia
 X = hcat(randn(2, 50), randn(2, 50) .+ 8)
 result = scmk(X, 2; kernels = "gaussian(t=0.1); linear", alpha = 0.1)
-assignments(result), counts(result), weights(result)
+result.assignments, result.counts, result.kernel_names .=> result.weights
 ```
 """
-function scmk(data, k::Integer; kernels = nothing, progress = nothing, options...)
-    matrices = as_matrices(data)
-    model = Model(size(first(matrices), 2), k; options...)
+function scmk(data, k::Integer; kernels = "paper", progress = nothing, options...)
+    views = as_views(data)
+    lists = as_lists(kernels, first.(views))
+    model = Model(size(last(first(views)), 2), k; options...)
     try
-        if kernels === nothing
-            foreach(kernel -> offer_kernel!(model, kernel), matrices)
-        else
-            lists = as_lists(kernels, length(matrices))
-            foreach((view, list) -> add_features!(model, view; kernels = list), matrices, lists)
+        for ((name, matrix), list) in zip(views, lists)
+            if string(list) == "precomputed"
+                offer_kernel!(model, name, matrix, progress)
+            else
+                add_features!(model, matrix; kernels = list, name = name, progress = progress)
+                # Only now, when it is known to hold numbers.
+                like_kernel(matrix) && @warn("the features$(name === nothing ? "" : " of view '$name'") " *
+                    "are a square symmetric matrix, as kernel matrices are; if it is one, say " *
+                    "kernels = \"precomputed\"")
+            end
         end
         fit!(model; progress = progress)
         return SCMKResult(model)
@@ -44,34 +54,73 @@ function scmk(data, k::Integer; kernels = nothing, progress = nothing, options..
     end
 end
 
-as_matrices(data::AbstractMatrix) = (data,)
+# The views and their names; `nothing` for a view without one. A Dict has no order of its own: sorted,
+# so that the same call always gives the same result.
+as_views(data::AbstractMatrix) = [(nothing, data)]
+as_views(data::NamedTuple) = as_views(collect(pairs(data)))
+as_views(data::AbstractDict) = as_views(collect(pairs(data)))
+as_views(data::Dict) = as_views(sort!(collect(pairs(data)); by = string ∘ first))
 
-function as_matrices(data::Union{AbstractVector,Tuple})
+function as_views(data::Union{AbstractVector,Tuple})
     isempty(data) && throw(ArgumentError("no matrix given"))
-    all(matrix -> matrix isa AbstractMatrix, data) || throw(ArgumentError(
-        "a matrix or a vector of matrices expected, not a $(typeof(data))"))
-    return data
+    return map(as_view, collect(data))
 end
 
-as_matrices(data) = throw(ArgumentError(
-    "a matrix or a vector of matrices expected, not a $(typeof(data))"))
+as_views(::AbstractVector{<:Real}) = throw(ArgumentError(
+    "a matrix or several expected, not a vector of numbers; one feature x of many samples is given as x'"))
 
-as_lists(list::AbstractString, views::Int) = fill(list, views)
+as_views(data) = unexpected(data)
 
-function as_lists(lists::Union{AbstractVector{<:AbstractString},Tuple{Vararg{AbstractString}}},
-                  views::Int)
-    length(lists) == views || throw(DimensionMismatch("$(length(lists)) kernel lists for $views " *
-        "views: give one for all views or one for each, such as \"gaussian(t=0.1); linear\""))
+as_view(matrix::AbstractMatrix) = (nothing, matrix)
+as_view(named::Pair{<:Name,<:AbstractMatrix}) = (string(named.first), named.second)
+as_view(other) = unexpected(other)
+
+unexpected(data) = throw(ArgumentError("a matrix expected, or several in a vector, a named tuple, a " *
+    "dictionary or pairs name => matrix, not a $(typeof(data))"))
+
+# The list of kernels of each view.
+as_lists(::Nothing, names) = fill("paper", length(names))
+as_lists(list::Name, names) = fill(list, length(names))
+
+function as_lists(lists::Union{AbstractVector{<:Name},Tuple{Vararg{Name}}}, names)
+    length(lists) == length(names) || throw(DimensionMismatch("$(length(lists)) kernel lists for " *
+        "$(length(names)) views: give one for all views or one for each, such as " *
+        "\"gaussian(t=0.1); linear\""))
     return lists
 end
 
-as_lists(other, ::Int) = throw(ArgumentError(
-    "kernels must be a string, or a vector of strings, not a $(typeof(other))"))
+function as_lists(lists::Union{NamedTuple,AbstractDict}, names)
+    given = Dict(string(name) => list for (name, list) in pairs(lists))
+    for name in keys(given)
+        name in names || throw(ArgumentError("kernels names the view \"$name\", which is not there"))
+    end
+    return map(names) do name
+        list = get(given, name, nothing)
+        list isa Name || throw(ArgumentError("kernels has no list for the view " *
+            "$(repr(name)), such as \"gaussian(t=0.1); linear\""))
+        return list
+    end
+end
+
+as_lists(::Union{AbstractMatrix,AbstractVector{<:AbstractMatrix}}, names) = throw(ArgumentError(
+    "kernels tells what to build from features; kernel matrices are given first: " *
+    "scmk(K, k; kernels = \"precomputed\")"))
+
+as_lists(other, names) = throw(ArgumentError(
+    "kernels must be a string, or one for each view, not a $(typeof(other))"))
+
+# Whether a matrix of features may have been meant as a kernel.
+function like_kernel(matrix::AbstractMatrix)
+    n = size(matrix, 1)
+    n == size(matrix, 2) > 1 || return false
+    close(a, b) = abs(a - b) <= 1e-8 * max(abs(a), abs(b))
+    return all(close(matrix[i, j], matrix[j, i]) for j in 2:n for i in 1:j - 1)
+end
 
 # The model lives no longer than the call, so that it may use the caller's matrix where C can read it.
-function offer_kernel!(model::Model, kernel::AbstractMatrix)
+function offer_kernel!(model::Model, name, kernel::AbstractMatrix, progress)
     size(kernel, 1) == size(kernel, 2) || throw(DimensionMismatch(
         "a kernel must be a square matrix, but this one is $(size(kernel, 1))×$(size(kernel, 2)); " *
-        "to cluster features (samples as columns), say which kernels to build: kernels = \"paper\""))
-    return borrow_kernel!(model, as_columns(kernel))
+        "features (samples as columns) are given without kernels = \"precomputed\""))
+    return borrow_kernel!(model, as_columns(kernel); name = name, progress = progress)
 end

@@ -3,6 +3,8 @@
 
 using DelimitedFiles, LinearAlgebra, SparseArrays, Test
 using SCMK
+using SCMK: assignments, counts, nclusters, weights, similarity, embedding, trace, info, outcome, fit!,
+    kernel_names, view_names, view_weights, certified
 
 const GOLDEN = normpath(@__DIR__, "..", "..", "..", "tests", "golden")
 
@@ -85,7 +87,7 @@ function golden(folder)
     close(model)
 
     # The same in one call, where kernels are not copied.
-    again = isempty(features) ? scmk(kernels, clusters; options...) :
+    again = isempty(features) ? scmk(kernels, clusters; kernels = "precomputed", options...) :
         scmk([collect(view') for view in features], clusters; kernels = String(lists), options...)
     @test assignments(again) == expected
     @test weights(again) == weights(result) && similarity(again) == similarity(result)
@@ -99,7 +101,7 @@ function bad_input(kind, argument, value)
     model = Model(size(kind in ("feature", "kernels") ? features : kernel, 1), 3)
     kind == "entry" && return model, () -> add_kernel!(model, kernel)
     kind == "feature" && return model, () -> add_features!(model, features'; kernels = "linear")
-    kind == "clusters" && return model, () -> scmk(kernel, number(value))
+    kind == "clusters" && return model, () -> scmk(kernel, number(value); kernels = "precomputed")
     kind == "option" && return model, () -> set!(model, argument, number(value))
     kind == "kernels" && return model, () -> add_features!(model, features'; kernels = value)
     kind == "metric" && return model, () -> metric(value, [1, 2], [1, 2])
@@ -130,7 +132,7 @@ end
 
     bad = readdlm(joinpath(GOLDEN, "bad_inputs.csv"), ',', String)[2:end, :]
     for i in 1:size(bad, 1)
-        name, status, kind, argument, value, message = String.(strip.(bad[i, :]))
+        name, status, kind, argument, value, _, message = String.(strip.(bad[i, :]))
         check("bad input $name") do
             model, work = bad_input(kind, argument, value)
             error = thrown(work)
@@ -151,7 +153,7 @@ end
         methods = SCMK.methods_available()
         @test length(methods) >= 7 && "scmk" in methods
         for method in methods
-            result = scmk([kernel, x' * x], 3; method = method)
+            result = scmk([kernel, x' * x], 3; kernels = "precomputed", method = method)
             @test metric(:accuracy, truth, result) == 1
             @test nclusters(result) == 3 && counts(result) == [20, 20, 20]
             @test length(weights(result)) == 2 && all(>=(0), weights(result))
@@ -159,6 +161,8 @@ end
             @test (similarity(result) === nothing) == (method != "scmk")
             @test (embedding(result) === nothing) == !(method in ("scmk", "sc", "aasc"))
             @test (info(result).kkt_residual === nothing) == (method != "scmk")
+            @test info(result).has_similarity == (method == "scmk")
+            @test info(result).has_embedding == (embedding(result) !== nothing)
             @test info(result).outcome == 0 && outcome(result) == "converged"
             @test collect(keys(info(result))) == [one.name for one in SCMK.infos()]
             @test result.options.method == method
@@ -168,10 +172,13 @@ end
     check("results of a model and of scmk agree, and are displayed") do
         x, truth, kernel = blobs(60)
         model = fit!(add_kernel!(Model(60, 3; alpha = 0.5), kernel))
-        result = scmk(kernel, 3; alpha = 0.5)
-        for part in (assignments, counts, nclusters, weights, similarity, embedding, trace, outcome)
+        result = scmk(kernel, 3; kernels = "precomputed", alpha = 0.5)
+        for part in (assignments, counts, nclusters, weights, similarity, embedding, certified, trace,
+                     outcome, kernel_names, view_names, view_weights)
             @test part(model) == part(result)
+            part === nclusters || @test getfield(result, nameof(part)) == part(result)
         end
+        @test result.info === info(result) && result.options.alpha == 0.5
         @test info(model).objective == info(result).objective == info(model, "objective")
         graph = similarity(result)
         @test graph isa SparseMatrixCSC{Float64,Int} && all(isapprox.(sum(graph; dims = 1), 1))
@@ -181,6 +188,34 @@ end
         @test occursin("60 samples", string(result)) && occursin("60 samples", string(model))
     end
 
+    check("the graph is as good as kkt_residual says, for what it was given") do
+        kernels = [blobs(30)[3], blobs(30)[3] .^ 4]
+        # The largest relative duality gap of a column, by the formula.
+        function gap(result, kernels, alpha, beta)
+            seen, z = certified(result), Matrix(similarity(result))
+            mixed = sum(kernels .* seen.weights)
+            centring = I - fill(1 / 30, 30, 30)
+            apart = [sum(abs2, seen.embedding[i, :] - seen.embedding[j, :]) for i in 1:30, j in 1:30]
+            gradient = 2 * (centring * mixed * centring * (z - I) + alpha * z) + beta / 2 * apart
+            return maximum(sum(gradient .* z; dims = 1) - minimum(gradient; dims = 1)) /
+                (maximum(abs, mixed) + alpha)
+        end
+        solve(kernels, beta) = scmk(kernels, 3; kernels = :precomputed, normalize = "none",
+                                    alpha = 0.5, beta = beta)
+        for (count, beta) in (1 => 0, 2 => 0.1)
+            result = solve(kernels[1:count], beta)
+            @test gap(result, kernels[1:count], 0.5, beta) <= 2 * result.info.kkt_residual + 1e-9
+        end
+        seen = certified(solve(kernels[1:1], 0))
+        @test seen == (weights = [1.0], embedding = zeros(30, 3))
+        @test norm(certified(solve(kernels, 0.1)).embedding) ≈ sqrt(3)
+        @test certified(scmk(kernels, 3; kernels = :precomputed, method = :kkm)) === nothing
+        model = add_kernel!(Model(30, 3), kernels[1])
+        @test refused(() -> certified(model), :SCMK_E_STATE)
+        cancel!(model)
+        @test certified(fit!(model)) === nothing
+    end
+
     check("a result needs a fit") do
         model = Model(12, 3)
         for part in (assignments, counts, weights, similarity, embedding, trace, info, outcome,
@@ -188,6 +223,7 @@ end
             @test refused(() -> part(model), :SCMK_E_STATE)
         end
         @test info(model, :memory_required) > 0
+        @test (info(model, :samples), info(model, :clusters)) == (12, 3)
         @test refused(() -> info(model, :objectiv), :SCMK_E_UNKNOWN_OPTION, "'objective'")
         fit!(add_kernel!(model, blobs(12)[3]))
         @test length(assignments(model)) == 12
@@ -203,7 +239,8 @@ end
 
     check("matrices of every kind") do
         x, truth, kernel = blobs(30)
-        expected = similarity(scmk(kernel, 3))
+        ready(kernel) = scmk(kernel, 3; kernels = "precomputed")
+        expected = similarity(ready(kernel))
         padded = fill(NaN, 40, 70)
         padded[3:32, 1:2:59] = kernel
         hollow = fill(NaN, 60, 30)
@@ -211,13 +248,13 @@ end
         for same in (Symmetric(kernel), kernel', sparse(kernel), view(padded, 3:32, 1:2:59),
                      view(hollow, 1:2:60, :), view(kernel, 30:-1:1, 30:-1:1)[30:-1:1, 30:-1:1],
                      Any[value for value in kernel], reshape(vec(kernel), 30, 30))
-            @test similarity(scmk(same, 3)) == expected
+            @test similarity(ready(same)) == expected
             @test similarity(fit!(add_kernel!(Model(30, 3), same))) == expected
         end
         reversed = view(kernel, 30:-1:1, 30:-1:1)
-        @test assignments(scmk(reversed, 3)) == assignments(scmk(collect(reversed), 3))
-        @test metric("accuracy", truth, scmk(Float32.(kernel), 3)) == 1
-        @test metric("accuracy", truth, scmk(round.(Int, 1000kernel + 50I), 3)) == 1
+        @test assignments(ready(reversed)) == assignments(ready(collect(reversed)))
+        @test metric("accuracy", truth, ready(Float32.(kernel))) == 1
+        @test metric("accuracy", truth, ready(round.(Int, 1000kernel + 50I))) == 1
 
         expected = similarity(scmk(x, 3; kernels = "linear"))
         rows = collect(x')
@@ -229,28 +266,176 @@ end
         end
     end
 
-    check("kernels and features are told apart by the keyword") do
+    check("the first argument is features, unless kernels says precomputed") do
         x, truth, kernel = blobs(30)
-        error = thrown(() -> scmk(x, 3))
-        @test error isa DimensionMismatch && occursin("2×30", error.msg) &&
-            occursin("kernels = ", error.msg)
-        @test refused(() -> scmk([1 0.5; 0.2 1], 2), :SCMK_E_ASYMMETRIC, "(1, 0) = 0.2")
-        # With the keyword even a square symmetric matrix is features.
-        @test metric("accuracy", truth, scmk(kernel, 3; kernels = "linear")) == 1
-        @test length(weights(scmk(x, 3; kernels = "paper"))) == 12
-        @test length(weights(scmk([x, x .^ 2], 3; kernels = "linear; gaussian(t=1)"))) == 4
+        pool = scmk(x, 3)
+        @test length(pool.weights) == 12 && metric("accuracy", truth, pool) == 1
+        for kernels in ("paper", :paper, nothing, [:paper], ("paper",))
+            @test scmk(x, 3; kernels = kernels).weights == pool.weights
+        end
+        @test scmk(collect(x[1:1, :]), 3; kernels = :linear).weights ==
+            scmk(x[1, :]', 3; kernels = "linear").weights
+        @test length(scmk([x, x .^ 2], 3; kernels = "linear; gaussian(t=1)").weights) == 4
         both = scmk([x, x .^ 2], 3; kernels = ["linear", "gaussian(t=1); linear"])
-        @test length(weights(both)) == 3
-        @test weights(scmk((x, x .^ 2), 3; kernels = ("linear", "gaussian(t=1); linear"))) ==
-            weights(both)
+        @test length(both.weights) == 3
+        @test scmk((x, x .^ 2), 3; kernels = (:linear, "gaussian(t=1); linear")).weights ==
+            both.weights
+
+        error = thrown(() -> scmk(x, 3; kernels = "precomputed"))
+        @test error isa DimensionMismatch && occursin("2×30", error.msg) &&
+            occursin("precomputed", error.msg)
+        @test refused(() -> scmk([1 0.5; 0.2 1], 2; kernels = "precomputed"), :SCMK_E_ASYMMETRIC,
+                      "(2, 1) = 0.2")
+        for wrong in (kernel, [kernel])
+            error = thrown(() -> scmk(x, 3; kernels = wrong))
+            @test error isa ArgumentError && occursin("kernels = \"precomputed\"", error.msg)
+        end
+        @test refused(() -> scmk(kernel, 3; kernels = "precomputed; linear"), :SCMK_E_UNKNOWN_OPTION)
+        both = scmk((own = kernel, raw = x), 3; kernels = ["precomputed", "linear"])
+        @test both.kernel_names == ["own", "raw: linear"] && metric("accuracy", truth, both) == 1
+        for kernels in ((:precomputed, :linear), (raw = "linear", own = "precomputed"))
+            @test scmk((own = kernel, raw = x), 3; kernels = kernels).weights == both.weights
+        end
         @test thrown(() -> scmk(x, 3; kernels = ["linear", "linear"])) isa DimensionMismatch
         @test thrown(() -> scmk(x, 3; kernels = 3)) isa ArgumentError
-        @test thrown(() -> scmk([1.0, 2.0], 3)) isa ArgumentError
+        error = thrown(() -> scmk([1.0, 2.0], 3))
+        @test error isa ArgumentError && occursin("x'", error.msg)
         @test thrown(() -> scmk(Matrix{Float64}[], 3)) isa ArgumentError
         @test thrown(() -> scmk("paper", 3)) isa ArgumentError
-        @test refused(() -> scmk(kernel, 3; aplha = 1), :SCMK_E_UNKNOWN_OPTION, "'alpha'")
-        @test refused(() -> scmk([x, x[:, 1:7]], 3; kernels = "linear"), :SCMK_E_DIMENSION, "30")
-        @test refused(() -> scmk([kernel, kernel[1:7, 1:7]], 3), :SCMK_E_DIMENSION, "30")
+        @test thrown(() -> scmk([x, "paper"], 3)) isa ArgumentError
+        @test refused(() -> scmk(x, 3; aplha = 1), :SCMK_E_UNKNOWN_OPTION, "'alpha'")
+        @test refused(() -> scmk([x, x[:, 1:7]], 3; kernels = "linear"), :SCMK_E_DIMENSION,
+                      "n_samples of view 2: 7 given, the model has 30")
+        @test refused(() -> scmk([kernel, kernel[1:7, 1:7]], 3; kernels = "precomputed"),
+                      :SCMK_E_DIMENSION, "30")
+    end
+
+    check("features that look like a kernel are warned of") do
+        x, truth, kernel = blobs(30)
+        for data in (kernel, [x, kernel], (a = x, b = kernel .* (1 .+ 1e-12 .* (1:30))))
+            @test_logs (:warn, r"square symmetric.*kernels = \"precomputed\"") scmk(data, 3;
+                kernels = "linear")
+        end
+        @test_logs (:warn, r"of view 'b'") scmk((a = x, b = kernel), 3)
+        # Who says what it is, or gives anything else, is left alone.
+        for precomputed in ("precomputed", :precomputed, ["precomputed"])
+            @test_logs scmk(kernel, 3; kernels = precomputed)
+        end
+        @test_logs scmk([x, kernel], 3; kernels = ["linear", "precomputed"])
+        square = blobs(30)[1][:, 1:2]
+        @test_logs scmk(x, 3)
+        @test_logs scmk(square, 2; kernels = "linear")
+        @test_logs scmk(kernel .* (1:30), 3; kernels = "linear")
+    end
+
+    check("views have names, and so have kernels and shares") do
+        x, truth, kernel = blobs(30)
+        plain = scmk(x, 3; kernels = "gaussian(t=1); linear")
+        @test plain.kernel_names == ["gaussian(t=1)", "linear"]
+        @test plain.view_names == ["view 1"] && plain.view_weights ≈ [1]
+        @test scmk([x, x .^ 2], 3; kernels = :linear).kernel_names ==
+            ["view 1: linear", "view 2: linear"]
+        named = scmk((b = x, a = x .^ 2), 3; kernels = "gaussian(t=1); linear")
+        @test named.view_names == ["b", "a"]
+        @test named.kernel_names ==
+            ["b: gaussian(t=1)", "b: linear", "a: gaussian(t=1)", "a: linear"]
+        total = sum(named.weights)
+        @test named.view_weights ≈ [sum(named.weights[1:2]), sum(named.weights[3:4])] ./ total
+        for same in (["b" => x, "a" => x .^ 2], [:b => x, :a => x .^ 2], (:b => x, "a" => x .^ 2))
+            again = scmk(same, 3; kernels = "gaussian(t=1); linear")
+            @test again.kernel_names == named.kernel_names && again.weights == named.weights
+        end
+        # A dictionary is taken in the order of its names.
+        sorted = scmk(Dict("b" => x, "a" => x .^ 2), 3; kernels = Dict(:a => "linear", :b => :paper))
+        @test sorted.view_names == ["a", "b"] && length(sorted.weights) == 13
+        @test sorted.kernel_names[1:2] == ["a: linear", "b: gaussian(t=0.01)"]
+        @test scmk((b = x, a = x .^ 2), 3; kernels = (a = "linear", b = "linear")).kernel_names ==
+            ["b: linear", "a: linear"]
+        for (kernels, words) in ((a = "linear",) => "\"b\"", (a = "linear", c = "linear") => "\"c\"")
+            error = thrown(() -> scmk((a = x, b = x), 3; kernels = kernels))
+            @test error isa ArgumentError && occursin(words, error.msg)
+        end
+        @test scmk((mine = kernel,), 3; kernels = "precomputed").kernel_names == ["mine"]
+        @test scmk([kernel, kernel .^ 2], 3; kernels = "precomputed").kernel_names ==
+            ["kernel 1", "kernel 2"]
+
+        bad = copy(x)
+        bad[2, 4] = NaN
+        @test refused(() -> scmk((height = x, width = bad), 3), :SCMK_E_NOT_FINITE,
+                      "'width' entry (4, 2) is NaN")
+        @test refused(() -> scmk(("" => x,), 3), :SCMK_E_INVALID_ARGUMENT, "255")
+        @test thrown(() -> scmk(("a\0" => x,), 3)) isa ArgumentError
+        long = "ä"^127
+        @test scmk((long => x,), 3; kernels = "linear").kernel_names == [long * ": linear"]
+
+        model = Model(30, 3)
+        add_features!(model, x; kernels = :linear, name = :features)
+        add_kernel!(model, kernel; name = "copied")
+        borrow_kernel!(model, kernel; name = "borrowed")
+        add_kernel!(model, kernel)
+        # One that is refused leaves no name behind.
+        for add! in (add_kernel!, borrow_kernel!)
+            @test refused(() -> add!(model, zeros(30, 30); name = "empty"), :SCMK_E_DEGENERATE, "'empty'")
+            @test thrown(() -> add!(model, kernel; name = "a\0")) isa ArgumentError
+        end
+        @test length(model.borrowed) == 1
+        @test refused(() -> add_features!(model, bad; name = "worse"), :SCMK_E_NOT_FINITE, "'worse'")
+        @test refused(() -> add_features!(model, x; kernels = "gausian", name = "worse"),
+                      :SCMK_E_UNKNOWN_OPTION)
+        add_kernel!(model, kernel)
+        @test kernel_names(model) == ["features: linear", "copied", "borrowed", "kernel 4", "kernel 5"]
+        @test view_names(model) == ["features", "copied", "borrowed", "kernel 4", "kernel 5"]
+        @test refused(() -> view_weights(model), :SCMK_E_STATE)
+        @test sum(view_weights(fit!(model))) ≈ 1
+    end
+
+    check("results are displayed with their names") do
+        x, truth, kernel = blobs(30)
+        display(result) = sprint(show, MIME("text/plain"), result)
+        text = display(scmk((flat = x, steep = x .^ 2), 3))
+        @test occursin(r"weights  \w+: .* => 0\.\d+\n", text)
+        @test occursin("and 12 smaller ones", text) && occursin(r"views    flat => .* %, steep => ", text)
+        text = display(scmk(x, 3; kernels = "linear"))
+        @test occursin("weights  linear => 1.0\n", text) && !occursin("views", text)
+        @test occursin(r"fit      converged after \d+ iterations?, objective \d", text)
+        # Stopped before anything was there.
+        model = add_kernel!(Model(30, 3), kernel)
+        local result
+        for method in SCMK.methods_available()
+            set!(model; method = method)
+            cancel!(model)
+            result = SCMKResult(fit!(model))
+            @test result.trace == [] && endswith(first(split(display(result), ", obj")),
+                                                 "cancelled after 0 iterations")
+        end
+        @test result.info.objective === nothing && result.embedding === nothing
+    end
+
+    check("names do not clash with Clustering.jl and StatsBase.jl") do
+        theirs = [:ClusteringResult, :nclusters, :counts, :wcounts, :assignments, :kmeans, :kmeans!,
+                  :kmedoids, :dbscan, :fuzzy_cmeans, :silhouettes, :varinfo, :randindex, :vmeasure,
+                  :mutualinfo, :hclust, :cutree, :mcl, :affinityprop, :sample, :fit, :fit!, :weights,
+                  :predict, :predict!, :trim, :scattermat, :mode, :nobs, :summarystats]
+        @test isempty(intersect(theirs, names(SCMK)))
+    end
+
+    check("the number of clusters changes, and the kernels stay") do
+        x, truth, kernel = blobs(30)
+        model = add_features!(Model(30, 2; alpha = 0.5), x; kernels = "gaussian(t=1); linear")
+        for k in 2:5
+            fit!(set_clusters!(model, k))
+            again = scmk(x, k; kernels = "gaussian(t=1); linear", alpha = 0.5)
+            @test assignments(model) == again.assignments && weights(model) == again.weights
+            @test nclusters(model) == k && length(counts(model)) == k
+            @test size(embedding(model)) == (30, k)
+        end
+        @test refused(() -> set_clusters!(model, 31), :SCMK_E_DIMENSION, "31")
+        @test refused(() -> set_clusters!(model, 0), :SCMK_E_DIMENSION, "0")
+        @test thrown(() -> set_clusters!(model, -1)) isa ArgumentError
+        @test nclusters(model) == 5 && length(assignments(model)) == 30
+        set_clusters!(model, 3)
+        @test refused(() -> assignments(model), :SCMK_E_STATE)
+        @test usable(model)
     end
 
     check("what is wrong is said") do
@@ -258,7 +443,9 @@ end
         @test thrown(() -> Model(12, -1)) isa ArgumentError
         model = Model(12, 3)
         @test thrown(() -> add_kernel!(model, zeros(12, 11))) isa DimensionMismatch
-        @test refused(() -> add_kernel!(model, zeros(12, 12)), :SCMK_E_DEGENERATE, "kernel 0")
+        @test refused(() -> add_kernel!(model, zeros(12, 12)), :SCMK_E_DEGENERATE, "kernel 1")
+        @test refused(() -> add_features!(model, ones(2, 12); kernels = "gaussian(t=1); linear", name = "x"),
+                      :SCMK_E_DEGENERATE, "kernel 2 (linear) of view 'x' is degenerate")
         error = thrown(() -> add_features!(model, Any["height" 1; "width" 2]; kernels = "linear"))
         @test error isa ArgumentError && occursin("\"height\"", error.msg) &&
             occursin("(1, 1)", error.msg)
@@ -291,7 +478,34 @@ end
              beta = "0.5")
         now = SCMK.options(model)
         @test (now.alpha, now.beta, now.seed, now.warm_start) == (0.25, 0.5, 3, 1)
+        # Messages count from 1, unless somebody wants it otherwise.
+        @test SCMK.options(Model(12, 3)).index_base == 1
+        @test refused(() -> add_kernel!(Model(12, 3; index_base = 0), zeros(12, 12)),
+                      :SCMK_E_DEGENERATE, "kernel 0")
         @test SCMK.options(Model(12, 3; alpha = 9, seed = typemax(Int64))).seed == typemax(Int64)
+    end
+
+    check("a preset comes first, wherever it stands") do
+        for model in (Model(12, 3; preset = "paper", alpha = 7), Model(12, 3; alpha = 7, preset = :paper),
+                      set!(Model(12, 3); alpha = 7, seed = 3, preset = "paper"))
+            now = SCMK.options(model)
+            @test (now.alpha, now.beta, now.normalize, now.preset) == (7, 1e-5, "max", "custom")
+        end
+        result = scmk(blobs(30)[1], 3; beta = 0.5, preset = "paper")
+        @test (result.options.alpha, result.options.beta) == (0.01, 0.5)
+        # One by one, the order is the caller's.
+        model = set!(set!(Model(12, 3), :alpha, 7), :preset, "paper")
+        @test SCMK.options(model).alpha == 0.01
+    end
+
+    check("what the options say about limits holds for kernels, too") do
+        doc(name) = only(filter(option -> option.name === name, SCMK.options())).doc
+        @test occursin("any other call", doc(:time_limit)) && occursin("kernels", doc(:memory_limit))
+        x = blobs(60)[1]
+        @test refused(() -> scmk(x, 3; memory_limit = 1000), :SCMK_E_OUT_OF_MEMORY, "memory_limit")
+        model = add_features!(Model(60, 3), x; kernels = "linear")
+        @test info(model, :memory_kernels) >= 60 * 60 * 8 && info(model, :memory_required) > 0
+        @test (info(model, :views), info(model, :kernels), info(model, :rescaled_kernels)) == (1, 1, 0)
     end
 
     check("metrics are listed, and take labels of any kind") do
@@ -305,6 +519,15 @@ end
             @test metric(one.name, ["a", "a", "a", "b", "b", "c"], Int8.(labels)) == value
             @test metric(one.name, truth, truth .+ 5) ≈ 1
         end
+        # Of a model, by the library's own labels.
+        model = add_kernel!(Model(60, 3), blobs(60)[3])
+        @test refused(() -> metric("ari", blobs(60)[2], model), :SCMK_E_STATE)
+        fit!(model)
+        other = [i % 4 for i in 1:60]
+        for one in SCMK.metrics()
+            @test metric(one.name, other, model) == metric(one.name, other, assignments(model))
+        end
+        @test refused(() -> metric("ari", other[1:59], model), :SCMK_E_DIMENSION, "59")
     end
 
     check("progress is told, on the thread of the fit") do
@@ -336,8 +559,70 @@ end
         set!(model; tolerance = 0, max_iterations = 2)
         fit!(_ -> calls[] += 1, model)
         @test calls[] > 1 && outcome(model) == "iteration limit"
-        result = scmk(blobs(60)[3], 3; progress = _ -> true)
+        result = scmk(blobs(60)[3], 3; kernels = "precomputed", progress = p -> p.step !== :kernels)
         @test outcome(result) == "cancelled" && length(assignments(result)) == 60
+    end
+
+    check("progress = true prints a plain line, and a function is told of kernels") do
+        code = """
+            using SCMK
+            x = [sin(1.7i + 0.9i * j + j^2) + i % 5 for j in 1:10, i in 1:60]
+            scmk(x, 3; progress = true)
+            scmk(x, 3; progress = false)
+            model = add_features!(Model(60, 3), x; kernels = "linear", progress = true)
+            SCMK.fit!(model; progress = true)
+            """
+        output, worked = julia(code)
+        lines = split(chomp(output), '\n')
+        @test worked && length(lines) == 2
+        @test all(line -> occursin(r"^scmk: \w+ after \d+ iterations?, objective \d", line), lines)
+
+        # A line that is rewritten on a terminal; elsewhere one a second.
+        at(step, fraction, objective) = SCMK.Progress(step, 4, fraction, objective)
+        for terminal in (true, false)
+            output = IOBuffer()
+            line = SCMK.ProgressLine(output, terminal, time(), 0)
+            line(at(:weights, 0.5, 1.0))
+            @test isempty(take!(output))
+            for progress in (at(:kernels, 0.251, NaN), at(:similarity, 1.0, 2 / 3), at(:iteration, 1.0, 3.5))
+                line.told -= 2
+                @test line(progress) === nothing
+            end
+            SCMK.erase(line)
+            text = String(take!(output))
+            @test occursin("scmk: kernels 25 %", text)
+            @test occursin("scmk: similarity 100 %, 4 iterations complete, objective 0.666667", text)
+            @test occursin("scmk: 4 iterations complete, objective 3.5", text)
+            @test count(==('\n'), text) == (terminal ? 0 : 3) && endswith(text, terminal ? '\r' : '\n')
+        end
+    end
+
+    check("adding kernels is told, and stopped by progress, cancel! and exceptions") do
+        # So many features that it takes longer than the tenth of a second between two calls.
+        x = [sin(1.7i + 0.9i * j + j^2) + i % 5 for j in 1:6000, i in 1:1500]
+        model = Model(1500, 3; threads = 1)
+        add!(progress) = add_features!(model, x; kernels = "linear", progress = progress)
+        seen = SCMK.Progress[]
+        add!(p -> (push!(seen, p); nothing))
+        @test !isempty(seen) && all(p -> p.step === :kernels && 0 <= p.fraction <= 1, seen)
+        clear_kernels!(model)
+        @test refused(() -> add!(_ -> true), :SCMK_E_STOPPED)
+        @test refused(() -> add!(_ -> cancel!(model)), :SCMK_E_STOPPED)
+        for error in (ErrorException("mine"), InterruptException())
+            @test thrown(() -> add!(_ -> throw(error))) === error
+        end
+        busy = Ref{Any}(nothing)
+        @test refused(() -> add!(_ -> (busy[] = thrown(() -> fit!(model)); true)), :SCMK_E_STOPPED)
+        @test busy[] isa SCMKError && busy[].status === :SCMK_E_BUSY
+        @test info(model, :kernels) == 0 && info(model, :views) == 0
+        set!(model; time_limit = 1e-9)
+        error = thrown(() -> add!(nothing))
+        @test error isa SCMKError && error.status === :SCMK_E_STOPPED &&
+            error.message == "the call was stopped before it was complete: time limit"
+        # One that was stopped is not kept.
+        stopped = thrown(() -> borrow_kernel!(model, x' * x; progress = _ -> true))
+        @test length(model.borrowed) == (stopped === nothing ? 1 : 0) == info(model, :views)
+        close(model)
     end
 
     check("an exception in progress arrives, and the model lives on") do
@@ -349,7 +634,7 @@ end
             @test outcome(model) == "cancelled"
         end
         @test usable(model)
-        @test thrown(() -> scmk(blobs(60)[3], 3; progress = _ -> error("mine"))) ==
+        @test thrown(() -> scmk(blobs(60)[1], 3; progress = _ -> error("mine"))) ==
             ErrorException("mine")
     end
 
@@ -385,7 +670,10 @@ end
         timer = Timer(_ -> cancel!(model), 0.2)
         fit!(_ -> yield(), model)
         @test outcome(model) == "cancelled" && info(model).seconds < 30
+        # Without a call it stops the next fit, and only that.
         cancel!(model)
+        fit!(model)
+        @test outcome(model) == "cancelled" && info(model).iterations == 0
         @test usable(model)
     end
 
@@ -419,6 +707,19 @@ end
             @test outcome(model) == "cancelled"
         end
         @test usable(model)
+
+        # Also while kernels are built, again and again lest it be done before.
+        x = [sin(1.7i + 0.9i * j + j^2) + i % 5 for j in 1:10, i in 1:1500]
+        model = Model(1500, 3; time_limit = 60)
+        run(`sh -c "sleep 0.3; kill -INT $(getpid())"`; wait = false)
+        rounds = 0
+        error = thrown(() -> while true
+            add_features!(model, x; kernels = join(("gaussian(t=$t)" for t in 1:20), ';'))
+            clear_kernels!(model)
+            rounds += 1
+        end)
+        @test error isa InterruptException && info(model, :kernels) % 20 == 0
+        println("        interrupted in round ", rounds + 1)
         ccall(:jl_exit_on_sigint, Cvoid, (Cint,), 1)
     end
 
@@ -439,7 +740,7 @@ end
     end
 
     check("borrowed kernels live and are let go") do
-        expected = similarity(scmk(blobs(60)[3], 3))
+        expected = similarity(scmk(blobs(60)[3], 3; kernels = "precomputed"))
         model = borrow_kernel!(Model(60, 3), blobs(60)[3])
         for _ in 1:3
             GC.gc()
@@ -520,9 +821,26 @@ end
         end
     end
 
+    check("the README's clustering of a CSV file runs, with a constant column, too") do
+        readme = read(joinpath(dirname(@__DIR__), "README.md"), String)
+        section = match(r"## Cluster a CSV file\n(.*?)\n## "s, readme).captures[1]
+        write_file, cluster = [block.captures[1] for block in eachmatch(r"```julia\n(.*?)```"s, section)]
+        constant = replace(replace(write_file, "width" => "width,same"), r"(\d\.\d)\n" => s"\1,7\n")
+        @test constant != write_file
+        for file in (write_file, constant)
+            mktempdir() do folder
+                output, worked = cd(() -> julia(file * cluster; JULIA_LOAD_PATH = "@:@stdlib"), folder)
+                @test worked && occursin("[3, 3, 3]", output)
+                @test readdlm(joinpath(folder, "clusters.csv"), Int)[:] == repeat(1:3; inner = 3)
+            end
+        end
+    end
+
     check("everything that is exported has a docstring") do
         documented = keys(Base.Docs.meta(SCMK))
-        for name in [names(SCMK); [:options, :infos, :metrics, :methods_available, :library, :Progress]]
+        for name in [names(SCMK); [:options, :infos, :metrics, :methods_available, :library, :Progress,
+                     :assignments, :counts, :nclusters, :weights, :kernel_names, :view_weights,
+                     :view_names, :similarity, :embedding, :certified, :trace, :info, :outcome, :fit!]]
             @test any(binding -> binding.var === name, documented)
         end
     end
