@@ -26,23 +26,25 @@ function scmk_build(varargin)
 here = fileparts(mfilename('fullpath'));
 folders = struct('lib', '', 'include', '', 'output', here);
 if mod(nargin, 2) == 1
-    prefix = varargin{1};
+    prefix = text(varargin{1}, 'PREFIX');
     varargin(1) = [];
     folders.lib = library_below(prefix);
     folders.include = fullfile(prefix, 'include');
 end
 for i = 1:2:numel(varargin)
-    if ~isfield(folders, varargin{i})
+    name = lower(text(varargin{i}, 'a name'));
+    if ~isfield(folders, name)
         error('scmk:InvalidArgument', ...
-            'scmk_build takes ''lib'', ''include'' and ''output'', not ''%s''', varargin{i});
+            'scmk_build takes ''lib'', ''include'' and ''output'', not ''%s''', name);
     end
-    folders.(varargin{i}) = varargin{i + 1};
+    folders.(name) = text(varargin{i + 1}, name);
 end
 
 % What was not said: the checkout if it is one, then pkg-config.
 root = fileparts(fileparts(here));
-if isempty(folders.lib) && has_library(fullfile(root, 'build', 'lib'))
-    folders.lib = fullfile(root, 'build', 'lib');
+built = fullfile(root, 'build', 'lib');
+if isempty(folders.lib) && has_library(built)
+    folders.lib = built;
 end
 if isempty(folders.include) && exist(fullfile(root, 'include', 'scmk.h'), 'file')
     folders.include = fullfile(root, 'include');
@@ -53,12 +55,22 @@ end
 if isempty(folders.include)
     folders.include = pkg_config('includedir');
 end
-if ~has_library(folders.lib)
-    error('scmk:NotFound', ['the library scmk was not found in ''%s'': run `make build` in the ' ...
-        'checkout, or say where it is installed: scmk_build(PREFIX)'], folders.lib);
-end
-if ~exist(fullfile(folders.include, 'scmk.h'), 'file')
-    error('scmk:NotFound', 'scmk.h was not found in ''%s''', folders.include);
+if isempty(folders.lib)
+    error('scmk:NotFound', ['the library scmk was not found, neither in ''%s'' nor by ' ...
+        'pkg-config: run `make build` in the main folder of scmk, or say where it is installed, ' ...
+        'as in scmk_build(''/usr/local'')'], built);
+elseif ~has_library(folders.lib)
+    error('scmk:NotFound', ['the library scmk was not found in ''%s'': say where it is installed, ' ...
+        'as in scmk_build(''/usr/local''), or where its file is, as in ' ...
+        'scmk_build(''lib'', FOLDER)'], folders.lib);
+elseif isempty(folders.include)
+    error('scmk:NotFound', ...
+        'scmk.h was not found: say where it is, as in scmk_build(''include'', FOLDER)');
+elseif ~exist(fullfile(folders.include, 'scmk.h'), 'file')
+    error('scmk:NotFound', ['scmk.h was not found in ''%s'': say where it is, as in ' ...
+        'scmk_build(''include'', FOLDER)'], folders.include);
+elseif ~exist(folders.output, 'dir')
+    error('scmk:NotFound', 'output: there is no folder ''%s''', folders.output);
 end
 
 % A loaded MEX file cannot be written over.
@@ -68,13 +80,13 @@ lib = absolute(folders.lib);
 include = absolute(folders.include);
 if exist('OCTAVE_VERSION', 'builtin')
     % mkoctfile does not understand an output folder with a space in its name.
-    built = [tempname() '.mex'];
+    made = [tempname() '.mex'];
     [words, status] = mkoctfile('--mex', ['-I' include], ['-L' lib], '-lscmk', ...
-        ['-Wl,-rpath,' lib], '-o', built, source);
+        ['-Wl,-rpath,' lib], '-o', made, source);
     if status ~= 0
         error('scmk:NotBuilt', 'mkoctfile has failed: %s', words);
     end
-    [done, words] = movefile(built, fullfile(folders.output, 'scmk_mex.mex'));
+    [done, words] = movefile(made, fullfile(folders.output, 'scmk_mex.mex'));
     if ~done
         error('scmk:NotBuilt', 'the MEX file cannot be written: %s', words);
     end
@@ -93,6 +105,15 @@ found = ~isempty(folder) && ~isempty([dir(fullfile(folder, 'libscmk.so')); ...
     dir(fullfile(folder, 'libscmk.dylib')); dir(fullfile(folder, 'scmk.lib'))]);
 end
 
+function value = text(value, name)
+if isa(value, 'string') && isscalar(value)
+    value = char(value);
+end
+if ~ischar(value) || isempty(value)
+    error('scmk:InvalidArgument', 'scmk_build: %s is expected as text, such as a folder', name);
+end
+end
+
 function lib = library_below(prefix)
 lib = fullfile(prefix, 'lib');
 if ~has_library(lib) && has_library(fullfile(prefix, 'lib64'))
@@ -101,7 +122,8 @@ end
 end
 
 function value = pkg_config(variable)
-[status, words] = system(['pkg-config --variable=' variable ' scmk']);
+% Where there is no pkg-config, or it knows nothing, its words would only confuse.
+[status, words] = system(['pkg-config --variable=' variable ' scmk 2>&1']);
 value = '';
 if status == 0
     value = strtrim(words);

@@ -6,7 +6,7 @@ function infos = scmk_infos()
 %   and doc. A method that does not have one of them leaves it out.
 %
 %   Example:
-%     [idx, model] = scmk(K, 3);
+%     [idx, model] = scmk(X, 3);
 %     model.info.kkt_residual
 %
 %   See also SCMK, SCMK_OPTIONS.

@@ -1,10 +1,10 @@
 function methods = scmk_methods()
 %SCMK_METHODS  Names of the clustering methods, a cell array.
-%   Use one with scmk(K, k, 'method', NAME). The first is the default.
+%   Use one with scmk(X, k, 'method', NAME). The first is the default.
 %
 %   Example:
 %     for name = scmk_methods()
-%         idx = scmk(K, 3, 'method', name{1});
+%         idx = scmk(X, 3, 'method', name{1});
 %     end
 %
 %   See also SCMK, SCMK_OPTIONS.

@@ -4,8 +4,8 @@
  *
  *   'version'                                        text
  *   'options', 'infos', 'metrics'                    struct array
- *   'metric', name, truth, labels                    number; truth and labels are int32
- *   'fit', clusters, kernels, views, lists, steps, report
+ *   'metric', name, truth, labels, report            number; truth and labels are int32
+ *   'fit', clusters, views, names, lists, steps, report
  *                                                    cell array with a struct for each step
  *
  * The problem is [] or what went wrong, for the caller to raise. Raising it here would leave this
@@ -27,6 +27,9 @@
 
 /* The library writes the indices of a sparse matrix straight into the host's array. */
 static_assert(sizeof(mwIndex) == sizeof(size_t), "a 64-bit MATLAB or Octave is needed");
+
+/* The list of kernels that says: these are kernels already. */
+static const char precomputed[] = "precomputed";
 
 /* A model, from its creation to its end. A longjmp may pass (the host does that when its memory
  * runs out), so nothing here relies on destructors. */
@@ -119,24 +122,34 @@ static const char *type_name(int32_t type)
     return type == SCMK_TYPE_REAL ? "real" : type == SCMK_TYPE_INT ? "int" : "text";
 }
 
-/* Pages of real doubles, stored in full. */
-static mxArray *check_matrix(const mxArray *given)
+/* Pages of real doubles, stored in full: anything else would have to be converted, and a kernel
+ * rounded to single is another kernel. The user is told how, and decides. */
+static mxArray *check_matrix(const mxArray *given, const char *called)
 {
-    if (given != NULL && mxIsNumeric(given) && !mxIsDouble(given)) {
-        char text[128];
-        snprintf(text, sizeof text, "a matrix of class %s is given, double is expected: use double()",
-                 mxGetClassName(given));
-        return invalid(text);
+    const char *kind = given == NULL ? "double" : mxGetClassName(given);
+    char what[96], text[400];
+    const char *instead = "a matrix of double is expected";
+    if (given != NULL && mxIsSparse(given)) {
+        snprintf(what, sizeof what, "a sparse matrix");
+        instead = "a full one is expected: use full()";
+    } else if (given != NULL && mxIsDouble(given) && mxIsComplex(given)) {
+        snprintf(what, sizeof what, "a complex matrix");
+        instead = "a real one is expected: use real() or abs()";
+    } else if (given != NULL && mxIsDouble(given)) {
+        if (mxGetNumberOfDimensions(given) <= 3)
+            return NULL;
+        snprintf(what, sizeof what, "an array of %d dimensions",
+                 (int)mxGetNumberOfDimensions(given));
+        instead = "two or three are expected";
+    } else {
+        snprintf(what, sizeof what, "class %s", kind);
+        if (given != NULL && (mxIsNumeric(given) || mxIsLogical(given)))
+            instead = "double is expected: use double()";
+        else if (strcmp(kind, "table") == 0)
+            instead = "a matrix of double is expected: use table2array()";
     }
-    if (given == NULL || !mxIsDouble(given))
-        return invalid("a matrix of numbers is expected");
-    if (mxIsSparse(given))
-        return invalid("a sparse matrix is given, a full one is expected: use full()");
-    if (mxIsComplex(given))
-        return invalid("a complex matrix is given, a real one is expected");
-    if (mxGetNumberOfDimensions(given) > 3)
-        return invalid("an array of more than three dimensions is given");
-    return NULL;
+    snprintf(text, sizeof text, "%s: %s is given, %s", called, what, instead);
+    return invalid(text);
 }
 
 static size_t pages(const mxArray *given)
@@ -197,53 +210,78 @@ static mxArray *metrics(mxArray **made)
     return NULL;
 }
 
-static mxArray *metric(const mxArray *const given[], mxArray **made)
-{
-    const mxArray *truth = given[1], *labels = given[2];
-    double value;
-    if (!mxIsChar(given[0]) || !mxIsInt32(truth) || !mxIsInt32(labels) || mxIsComplex(truth) ||
-        mxIsComplex(labels))
-        return invalid("a metric takes a name and two vectors of int32");
-    if (mxGetNumberOfElements(truth) != mxGetNumberOfElements(labels))
-        return problem("scmk:Dimension", "truth and labels differ in length");
-    TRY(NULL, scmk_metric(mxArrayToString(given[0]), (const int32_t *)mxGetData(truth),
-                          (const int32_t *)mxGetData(labels), mxGetNumberOfElements(truth),
-                          &value));
-    *made = mxCreateDoubleScalar(value);
-    return NULL;
-}
-
 /* ---------------------------------------------------------------- a fit: input */
 
-static mxArray *add_kernels(scmk_model *model, const mxArray *given)
+/* What a message calls a view before the library knows it. */
+static const char *call_view(const mxArray *names, size_t view, char *text, size_t length)
 {
-    mxArray *wrong = check_matrix(given);
+    const mxArray *given = mxGetCell(names, view);
+    char name[64] = "";
+    if (given != NULL && !mxIsEmpty(given)) {
+        mxGetString(given, name, sizeof name);
+        snprintf(text, length, "view '%s'", name);
+    } else if (mxGetNumberOfElements(names) > 1) {
+        snprintf(text, length, "view %.0f", view + 1.0);
+    } else {
+        snprintf(text, length, "data");
+    }
+    return text;
+}
+
+/* One view, or with a third dimension as many as there are pages. */
+static mxArray *add_view(scmk_model *model, const mxArray *given, const char *called,
+                         const mxArray *named, const mxArray *list)
+{
+    char text[400];
+    mxArray *wrong = check_matrix(given, called);
     if (wrong != NULL)
         return wrong;
-    size_t n = mxGetM(given);
-    if ((size_t)mxGetDimensions(given)[1] != n)
-        return problem("scmk:Dimension",
-                       "a kernel is not square (for features, add 'features', true)");
-    /* The host keeps the arguments as they are until this call of the MEX file ends, and the
-     * model does not live longer: no need for a copy. */
-    for (size_t page = 0; page < pages(given); page++)
-        TRY(model, scmk_borrow_kernel(model, mxGetPr(given) + page * n * n, n, n));
+    /* Cut short it is still longer than the library allows, which says so. */
+    char name[300] = "";
+    if (named != NULL)
+        mxGetString(named, name, sizeof name);
+    if (list == NULL || !mxIsChar(list))
+        return invalid("kernels: text is expected, a list of kernels or 'precomputed'");
+    const char *kernels = mxArrayToString(list);
+    const bool ready = strcmp(kernels, precomputed) == 0;
+    size_t n = mxGetM(given), width = (size_t)mxGetDimensions(given)[1], count = pages(given);
+    if (ready && width != n) {
+        snprintf(text, sizeof text,
+                 "%s: %.0f rows and %.0f columns are given, a kernel matrix is square", called,
+                 (double)n, (double)width);
+        return problem("scmk:Dimension", text);
+    }
+    for (size_t page = 0; page < count; page++) {
+        const double *values = mxGetPr(given) + page * n * width;
+        if (name[0] != '\0' && count > 1) {
+            snprintf(text, sizeof text, "%s(%.0f)", name, page + 1.0);
+            TRY(model, scmk_name_view(model, text));
+        } else if (name[0] != '\0') {
+            TRY(model, scmk_name_view(model, name));
+        }
+        /* The host keeps the arguments as they are until this call of the MEX file ends, and the
+         * model does not live longer: no need for a copy of a kernel. */
+        if (ready)
+            TRY(model, scmk_borrow_kernel(model, values, n, n));
+        else
+            TRY(model, scmk_add_features(model, values, n, width, 1, n, kernels));
+    }
     return NULL;
 }
 
-static mxArray *add_views(scmk_model *model, const mxArray *given, const mxArray *list)
+static mxArray *not_a_value(const char *name, const mxArray *value)
 {
-    mxArray *wrong = check_matrix(given);
-    if (wrong != NULL)
-        return wrong;
-    if (list == NULL || !mxIsChar(list))
-        return invalid("kernels: a list of kernels as text is expected");
-    const char *kernels = mxArrayToString(list);
-    size_t n = mxGetM(given), features = (size_t)mxGetDimensions(given)[1];
-    for (size_t page = 0; page < pages(given); page++)
-        TRY(model, scmk_add_features(model, mxGetPr(given) + page * n * features, n, features, 1,
-                                     n, kernels));
-    return NULL;
+    char text[300];
+    if (value == NULL || mxIsEmpty(value))
+        snprintf(text, sizeof text, "%.64s: an empty value is given, one real number or text is expected",
+                 name);
+    else
+        snprintf(text, sizeof text,
+                 "%.64s: %.0f-by-%.0f of class %s%.64s is given, one real number or text is expected",
+                 name, (double)mxGetM(value), (double)mxGetN(value),
+                 mxIsComplex(value) ? "complex " : mxIsSparse(value) ? "sparse " : "",
+                 mxGetClassName(value));
+    return invalid(text);
 }
 
 static mxArray *set_option(scmk_model *model, const mxArray *named, const mxArray *value)
@@ -255,7 +293,7 @@ static mxArray *set_option(scmk_model *model, const mxArray *named, const mxArra
         TRY(model, scmk_set_text(model, name, mxArrayToString(value)));
     } else if (value == NULL || mxGetNumberOfElements(value) != 1 || mxIsComplex(value) ||
                mxIsSparse(value)) {
-        return invalid("the value of an option is expected to be one real number, or text");
+        return not_a_value(name, value);
     } else if (mxIsLogical(value)) {
         TRY(model, scmk_set_int(model, name, mxIsLogicalScalarTrue(value) ? 1 : 0));
     } else if (mxIsInt64(value)) {
@@ -263,7 +301,7 @@ static mxArray *set_option(scmk_model *model, const mxArray *named, const mxArra
     } else if (mxIsDouble(value)) {
         TRY(model, scmk_set_real(model, name, mxGetScalar(value)));
     } else {
-        return invalid("the value of an option is expected to be one real number, or text");
+        return not_a_value(name, value);
     }
     return NULL;
 }
@@ -307,13 +345,26 @@ static int32_t progress(void *user, const char *step, int64_t iteration, double 
 
 /* ---------------------------------------------------------------- a fit: results */
 
-static mxArray *weights(const scmk_model *model, mxArray **made)
+/* Numbers and names of the kernels, or of the views. */
+static mxArray *shares(const scmk_model *model, bool views, mxArray **values, mxArray **names)
 {
-    int64_t kernels = 0;
+    int64_t count = 0;
     double *out;
-    TRY(model, scmk_info_int(model, "kernels", &kernels));
-    *made = column((size_t)kernels, &out);
-    TRY(model, scmk_weights(model, out, (size_t)kernels));
+    TRY(model, scmk_info_int(model, views ? "views" : "kernels", &count));
+    size_t length = (size_t)count;
+    *values = column(length, &out);
+    *names = mxCreateCellMatrix(length, 1);
+    TRY(model, views ? scmk_view_weights(model, out, length) : scmk_weights(model, out, length));
+    for (size_t i = 0; i < length; i++) {
+        size_t needed = 0;
+        TRY(model, views ? scmk_view_name(model, i, NULL, 0, &needed)
+                         : scmk_kernel_name(model, i, NULL, NULL, 0, &needed));
+        char *text = (char *)mxCalloc(needed + 1, 1);
+        TRY(model, views ? scmk_view_name(model, i, text, needed + 1, NULL)
+                         : scmk_kernel_name(model, i, NULL, text, needed + 1, NULL));
+        mxSetCell(*names, i, mxCreateString(text));
+        mxFree(text);
+    }
     return NULL;
 }
 
@@ -342,8 +393,26 @@ static mxArray *option_values(const scmk_model *model, mxArray *made)
     return NULL;
 }
 
-/* Infos that the method does not have are left out. */
-static mxArray *info_values(const scmk_model *model, mxArray *made)
+/* What the last fit has, for the results that not every one has. */
+struct parts {
+    int64_t similarity, embedding, iterations;
+};
+
+static mxArray *find_parts(const scmk_model *model, parts *has)
+{
+    TRY(model, scmk_info_int(model, "has_similarity", &has->similarity));
+    TRY(model, scmk_info_int(model, "has_embedding", &has->embedding));
+    TRY(model, scmk_info_int(model, "iterations", &has->iterations));
+    return NULL;
+}
+
+static bool is_one_of(const char *name, const char *a, const char *b, const char *c)
+{
+    return strcmp(name, a) == 0 || strcmp(name, b) == 0 || strcmp(name, c) == 0;
+}
+
+/* Infos about what the fit does not have are left out. */
+static mxArray *info_values(const scmk_model *model, const parts *has, mxArray *made)
 {
     for (size_t i = 0; i < scmk_info_count(); i++) {
         const char *name;
@@ -351,24 +420,51 @@ static mxArray *info_values(const scmk_model *model, mxArray *made)
         double real = 0;
         int64_t number = 0;
         TRY(NULL, scmk_info_name(i, &name, &type, NULL));
-        scmk_status status = type == SCMK_TYPE_INT ? scmk_info_int(model, name, &number)
-                                                   : scmk_info_real(model, name, &real);
-        if (status == SCMK_E_STATE)
+        if ((!has->similarity && is_one_of(name, "kkt_residual", "alpha_used", "similarity_nnz")) ||
+            (!has->embedding && is_one_of(name, "embedding_residual", "components", "")) ||
+            (!has->iterations && is_one_of(name, "objective", "", "")))
             continue;
-        TRY(model, status);
+        TRY(model, type == SCMK_TYPE_INT ? scmk_info_int(model, name, &number)
+                                         : scmk_info_real(model, name, &real));
         add_field(made, name, type == SCMK_TYPE_INT ? whole(number) : mxCreateDoubleScalar(real));
     }
     return NULL;
 }
 
-/* Results that the method does not have are []. */
+/* What the last step for the similarity was given, if there was one. */
+static mxArray *certified(const scmk_model *model, size_t n, size_t clusters, mxArray *result)
+{
+    const char *fields[] = {"weights", "embedding"};
+    int64_t count = 0;
+    double *out;
+    TRY(model, scmk_info_int(model, "kernels", &count));
+    mxArray *weights = column((size_t)count, &out);
+    scmk_status status = scmk_certified_weights(model, out, (size_t)count);
+    if (status == SCMK_E_STATE)
+        return NULL;
+    TRY(model, status);
+    mxArray *embedding = mxCreateDoubleMatrix(n, clusters, mxREAL);
+    TRY(model, scmk_certified_embedding(model, mxGetPr(embedding), n * clusters));
+    mxArray *made = mxCreateStructMatrix(1, 1, 2, fields);
+    mxSetField(made, 0, "weights", weights);
+    mxSetField(made, 0, "embedding", embedding);
+    mxSetField(result, 0, "certified", made);
+    return NULL;
+}
+
+/* Results that the fit does not have are []. */
 static mxArray *collect(const scmk_model *model, size_t n, size_t clusters, mxArray **made)
 {
-    const char *fields[] = {"labels", "weights", "similarity", "embedding", "trace", "objective",
-                            "info", "outcome", "method", "options"};
-    mxArray *result = mxCreateStructMatrix(1, 1, 10, fields), *value = NULL, *wrong;
+    const char *fields[] = {"labels", "clusters", "weights", "kernels", "view_weights", "views",
+                            "similarity", "embedding", "trace", "objective", "info", "outcome",
+                            "method", "options", "certified"};
+    mxArray *result = mxCreateStructMatrix(1, 1, sizeof fields / sizeof *fields, fields);
+    mxArray *value = NULL, *names = NULL, *wrong;
+    parts has;
     double *out;
     *made = result;
+    if ((wrong = find_parts(model, &has)) != NULL)
+        return wrong;
 
     int32_t *labels = (int32_t *)mxMalloc(n * sizeof *labels);
     TRY(model, scmk_labels(model, labels, n));
@@ -377,31 +473,34 @@ static mxArray *collect(const scmk_model *model, size_t n, size_t clusters, mxAr
         out[i] = labels[i] + 1.0;
     mxFree(labels);
     mxSetField(result, 0, "labels", value);
+    mxSetField(result, 0, "clusters", mxCreateDoubleScalar((double)clusters));
 
-    if ((wrong = weights(model, &value)) != NULL)
+    if ((wrong = shares(model, false, &value, &names)) != NULL)
         return wrong;
     mxSetField(result, 0, "weights", value);
+    mxSetField(result, 0, "kernels", names);
+    if ((wrong = shares(model, true, &value, &names)) != NULL)
+        return wrong;
+    mxSetField(result, 0, "view_weights", value);
+    mxSetField(result, 0, "views", names);
 
-    int64_t nonzeros;
-    scmk_status status = scmk_info_int(model, "similarity_nnz", &nonzeros);
-    if (status == SCMK_E_STATE) {
-        value = mxCreateDoubleMatrix(0, 0, mxREAL);
-    } else {
-        TRY(model, status);
+    if (has.similarity) {
+        int64_t nonzeros;
+        TRY(model, scmk_info_int(model, "similarity_nnz", &nonzeros));
         value = mxCreateSparse(n, n, nonzeros > 0 ? (size_t)nonzeros : 1, mxREAL);
         TRY(model, scmk_similarity_csc(model, (size_t *)mxGetJc(value), n + 1,
                                        (size_t *)mxGetIr(value), mxGetPr(value),
                                        (size_t)nonzeros));
+        mxSetField(result, 0, "similarity", value);
     }
-    mxSetField(result, 0, "similarity", value);
+    if (has.embedding) {
+        value = mxCreateDoubleMatrix(n, clusters, mxREAL);
+        TRY(model, scmk_embedding(model, mxGetPr(value), n * clusters));
+        mxSetField(result, 0, "embedding", value);
+    }
 
-    value = mxCreateDoubleMatrix(n, clusters, mxREAL);
-    status = scmk_embedding(model, mxGetPr(value), n * clusters);
-    if (status == SCMK_E_STATE)
-        value = mxCreateDoubleMatrix(0, 0, mxREAL);
-    else
-        TRY(model, status);
-    mxSetField(result, 0, "embedding", value);
+    if ((wrong = certified(model, n, clusters, result)) != NULL)
+        return wrong;
 
     size_t length = 0;
     TRY(model, scmk_trace(model, NULL, 0, &length));
@@ -410,12 +509,13 @@ static mxArray *collect(const scmk_model *model, size_t n, size_t clusters, mxAr
         TRY(model, scmk_trace(model, out, length, &length));
     mxSetField(result, 0, "trace", value);
 
-    double objective;
-    TRY(model, scmk_info_real(model, "objective", &objective));
+    double objective = mxGetNaN();
+    if (has.iterations)
+        TRY(model, scmk_info_real(model, "objective", &objective));
     mxSetField(result, 0, "objective", mxCreateDoubleScalar(objective));
 
     value = mxCreateStructMatrix(1, 1, 0, NULL);
-    if ((wrong = info_values(model, value)) != NULL)
+    if ((wrong = info_values(model, &has, value)) != NULL)
         return wrong;
     mxSetField(result, 0, "info", value);
 
@@ -431,53 +531,92 @@ static mxArray *collect(const scmk_model *model, size_t n, size_t clusters, mxAr
     if ((wrong = option_values(model, value)) != NULL)
         return wrong;
     mxSetField(result, 0, "options", value);
+
+    /* Fields that were not set are NULL, which not every host takes for []. */
+    for (int i = 0; i < mxGetNumberOfFields(result); i++)
+        if (mxGetFieldByNumber(result, 0, i) == NULL)
+            mxSetFieldByNumber(result, 0, i, mxCreateDoubleMatrix(0, 0, mxREAL));
     return NULL;
 }
 
 /* ---------------------------------------------------------------- a fit */
 
-/* Each step sets options and fits again: the path along which warm_start goes. */
+/* Sets the number of clusters and the options of a step. */
+static mxArray *begin_step(scmk_model *model, double clusters, const mxArray *step)
+{
+    mxArray *wrong;
+    TRY(model, scmk_set_clusters(model, (size_t)clusters));
+    if (step == NULL || !mxIsCell(step) || mxGetNumberOfElements(step) % 2 != 0)
+        return invalid("options are expected as pairs of a name and a value");
+    for (size_t i = 0; i < mxGetNumberOfElements(step); i += 2)
+        if ((wrong = set_option(model, mxGetCell(step, i), mxGetCell(step, i + 1))) != NULL)
+            return wrong;
+    return NULL;
+}
+
+static mxArray *check_clusters(const mxArray *given, size_t count)
+{
+    if (given == NULL || !mxIsDouble(given) || mxIsComplex(given) || mxIsSparse(given) ||
+        mxGetNumberOfElements(given) != count || count == 0)
+        return invalid("k: a whole number of clusters, or a vector of such numbers, is expected");
+    for (size_t i = 0; i < count; i++) {
+        double k = mxGetPr(given)[i];
+        if (!(k >= 0 && k <= 9007199254740992.0 && k == (double)(size_t)k)) {
+            char text[80];
+            snprintf(text, sizeof text, "k = %g is not allowed: a whole number of clusters", k);
+            return invalid(text);
+        }
+    }
+    return NULL;
+}
+
+/* Each step sets the number of clusters and options and fits again, with the same kernels: the
+ * path along which warm_start goes. */
 static mxArray *fit_steps(fit *fit, const mxArray *const given[], mxArray **made)
 {
-    const mxArray *kernels = given[1], *views = given[2], *lists = given[3], *steps = given[4];
+    const mxArray *views = given[1], *names = given[2], *lists = given[3], *steps = given[4];
     mxArray *wrong;
-    if (!mxIsDouble(given[0]) || mxGetNumberOfElements(given[0]) != 1 || mxIsComplex(given[0]))
-        return invalid("the number of clusters is expected to be one whole number");
-    double clusters = mxGetScalar(given[0]);
-    if (!(clusters >= 0 && clusters <= 9007199254740992.0 && clusters == (double)(size_t)clusters))
-        return invalid("the number of clusters is expected to be one whole number, not negative");
-    if (!mxIsCell(kernels) || !mxIsCell(views) || !mxIsCell(lists) || !mxIsCell(steps) ||
+    if (!mxIsCell(views) || !mxIsCell(names) || !mxIsCell(lists) || !mxIsCell(steps) ||
+        mxGetNumberOfElements(names) != mxGetNumberOfElements(views) ||
         mxGetNumberOfElements(lists) != mxGetNumberOfElements(views))
-        return invalid("kernels, views, lists and steps are expected to be cell arrays");
-
-    size_t count = mxGetNumberOfElements(kernels), extra = mxGetNumberOfElements(views);
-    const mxArray *first = count > 0 ? mxGetCell(kernels, 0) : extra > 0 ? mxGetCell(views, 0) : NULL;
-    if (first != NULL && (wrong = check_matrix(first)) != NULL)
+        return invalid("views, names, lists and steps are expected to be cell arrays");
+    size_t count = mxGetNumberOfElements(views), fits_asked = mxGetNumberOfElements(steps);
+    if ((wrong = check_clusters(given[0], fits_asked)) != NULL)
         return wrong;
-    size_t n = first == NULL ? 0 : mxGetM(first);
-    TRY(NULL, scmk_create(n, (size_t)clusters, &fit->model));
-    for (size_t i = 0; i < count; i++)
-        if ((wrong = add_kernels(fit->model, mxGetCell(kernels, i))) != NULL)
-            return wrong;
-    for (size_t i = 0; i < extra; i++)
-        if ((wrong = add_views(fit->model, mxGetCell(views, i), mxGetCell(lists, i))) != NULL)
-            return wrong;
-    TRY(fit->model, scmk_set_progress(fit->model, progress, fit));
+    const double *clusters = mxGetPr(given[0]);
 
-    *made = mxCreateCellMatrix(1, mxGetNumberOfElements(steps));
-    for (size_t i = 0; i < mxGetNumberOfElements(steps); i++) {
-        const mxArray *step = mxGetCell(steps, i);
-        if (step == NULL || !mxIsCell(step) || mxGetNumberOfElements(step) % 2 != 0)
-            return invalid("a name and a value are expected for each option");
-        for (size_t j = 0; j < mxGetNumberOfElements(step); j += 2)
-            if ((wrong = set_option(fit->model, mxGetCell(step, j), mxGetCell(step, j + 1))) != NULL)
-                return wrong;
+    char called[96];
+    if (count > 0 &&
+        (wrong = check_matrix(mxGetCell(views, 0), call_view(names, 0, called, sizeof called))) != NULL)
+        return wrong;
+    size_t n = count > 0 ? mxGetM(mxGetCell(views, 0)) : 0;
+    TRY(NULL, scmk_create(n, (size_t)clusters[0], &fit->model));
+    TRY(fit->model, scmk_set_int(fit->model, "index_base", 1));
+    TRY(fit->model, scmk_set_progress(fit->model, progress, fit));
+    /* All steps once, last first: a wrong option is told before the kernels are built, and they
+     * are built with the options of the first step, such as its time_limit. */
+    for (size_t i = fits_asked; i-- > 0;)
+        if ((wrong = begin_step(fit->model, clusters[i], mxGetCell(steps, i))) != NULL)
+            return wrong;
+    for (size_t i = 0; i < count; i++)
+        if ((wrong = add_view(fit->model, mxGetCell(views, i),
+                              call_view(names, i, called, sizeof called), mxGetCell(names, i),
+                              mxGetCell(lists, i))) != NULL)
+            return wrong;
+
+    *made = mxCreateCellMatrix(1, fits_asked);
+    for (size_t i = 0; i < fits_asked; i++) {
+        if ((wrong = begin_step(fit->model, clusters[i], mxGetCell(steps, i))) != NULL)
+            return wrong;
         TRY(fit->model, scmk_fit(fit->model));
         if (fit->error != NULL || fit->interrupt != NULL)
-            return fit->error;
+            return NULL;
+        /* A handle that has stopped the fit would go on and stop the copy of its result. */
         mxArray *result;
-        if ((wrong = collect(fit->model, n, (size_t)clusters, &result)) != NULL)
+        TRY(fit->model, scmk_set_progress(fit->model, NULL, NULL));
+        if ((wrong = collect(fit->model, n, (size_t)clusters[i], &result)) != NULL)
             return wrong;
+        TRY(fit->model, scmk_set_progress(fit->model, progress, fit));
         mxSetCell(*made, i, result);
         int64_t outcome;
         TRY(fit->model, scmk_info_int(fit->model, "outcome", &outcome));
@@ -486,6 +625,35 @@ static mxArray *fit_steps(fit *fit, const mxArray *const given[], mxArray **made
     }
     return NULL;
 }
+
+/* ---------------------------------------------------------------- a metric */
+
+/* On a model that is there only for its progress, without which Ctrl-C would not be noticed. */
+static mxArray *metric(fit *fit, const mxArray *const given[], mxArray **made)
+{
+    const mxArray *truth = given[1], *labels = given[2];
+    double value;
+    if (!mxIsChar(given[0]) || !mxIsInt32(truth) || !mxIsInt32(labels) || mxIsComplex(truth) ||
+        mxIsComplex(labels))
+        return invalid("a metric takes a name and two vectors of int32");
+    size_t n = mxGetNumberOfElements(truth);
+    if (mxGetNumberOfElements(labels) != n) {
+        char text[96];
+        snprintf(text, sizeof text, "truth has %.0f elements and labels %.0f: as many are expected",
+                 (double)n, (double)mxGetNumberOfElements(labels));
+        return problem("scmk:Dimension", text);
+    }
+    TRY(NULL, scmk_create(1, 1, &fit->model));
+    TRY(fit->model, scmk_set_int(fit->model, "index_base", 1));
+    TRY(fit->model, scmk_set_progress(fit->model, progress, fit));
+    TRY(fit->model, scmk_model_metric(fit->model, mxArrayToString(given[0]),
+                                      (const int32_t *)mxGetData(truth),
+                                      (const int32_t *)mxGetData(labels), n, &value));
+    *made = mxCreateDoubleScalar(value);
+    return NULL;
+}
+
+/* ---------------------------------------------------------------- models and commands */
 
 /* Ends what a jump of the host has left behind. A model that is busy belongs to a fit outside of
  * this one, whose progress handle has called us: the library refuses to destroy it. */
@@ -509,18 +677,23 @@ static void at_exit(void)
     sweep(false);
 }
 
-static mxArray *fit_command(const mxArray *const given[], mxArray **made)
+/* Runs what needs a model, whose progress the handle report is told. */
+static mxArray *with_model(mxArray *(*run)(fit *, const mxArray *const[], mxArray **),
+                           const mxArray *const given[], const mxArray *report, mxArray **made)
 {
     sweep(true);
     fit *begun = new (std::nothrow) fit();
     if (begun == NULL)
-        return problem("scmk:OutOfMemory", "no memory for a fit");
-    begun->report = given[5];
+        return problem("scmk:OutOfMemory", "no memory for a model");
+    begun->report = report;
     begun->outer = fits;
     fits = begun;
     mexLock();
     mexAtExit(at_exit);
-    mxArray *wrong = fit_steps(begun, given, made);
+    mxArray *wrong = run(begun, given, made);
+    /* An error of the handle has stopped the library, and is the one to be told. */
+    if (begun->error != NULL)
+        wrong = begun->error;
     std::exception_ptr interrupt = begun->interrupt;
     sweep(true);
     /* The model is gone: now Ctrl-C may go where the host wants it. */
@@ -545,10 +718,10 @@ void mexFunction(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
         wrong = infos(&value);
     else if (strcmp(command, "metrics") == 0)
         wrong = metrics(&value);
-    else if (strcmp(command, "metric") == 0 && nrhs == 4)
-        wrong = metric(prhs + 1, &value);
+    else if (strcmp(command, "metric") == 0 && nrhs == 5)
+        wrong = with_model(metric, prhs + 1, prhs[4], &value);
     else if (strcmp(command, "fit") == 0 && nrhs == 7)
-        wrong = fit_command(prhs + 1, &value);
+        wrong = with_model(fit_steps, prhs + 1, prhs[6], &value);
     else
         wrong = invalid("no such command of scmk_mex");
     plhs[0] = value != NULL ? value : mxCreateDoubleMatrix(0, 0, mxREAL);

@@ -3,7 +3,7 @@ function options = scmk_options()
 %   scmk_options() prints a table.
 %
 %   OPTIONS = scmk_options() returns a struct array:
-%     name     to be given to SCMK
+%     name     to be given to SCMK, in any case
 %     type     'real', 'int' or 'text'
 %     default  number or text
 %     min, max smallest and largest value; NaN for text
@@ -17,6 +17,8 @@ function options = scmk_options()
 %   See also SCMK, SCMK_METHODS, SCMK_INFOS.
 
 options = scmk_call('options');
+% Set by this binding, which counts as its host does.
+options(strcmp({options.name}, 'index_base')).default = '1';
 for i = 1:numel(options)
     if strcmp(options(i).type, 'text')
         options(i).choices = strtrim(strsplit(options(i).choices, ','));

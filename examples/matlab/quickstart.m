@@ -8,21 +8,20 @@ end
 if nargin < 1
     folder = fullfile(here, '..', 'data', 'digits');
 end
-names = {'fou', 'fac', 'kar', 'pix', 'zer', 'mor'};
-views = cell(1, numel(names));
-for v = 1:numel(names)
-    views{v} = standardized(csvread(fullfile(folder, [names{v} '.csv'])));
+views = struct();
+for name = {'fou', 'fac', 'kar', 'pix', 'zer', 'mor'}
+    views.(name{1}) = standardized(csvread(fullfile(folder, [name{1} '.csv'])));
 end
 truth = csvread(fullfile(folder, 'labels.csv'));
 
 % A large alpha: no view takes all the weight.
-[idx, model] = scmk(views, 10, 'features', true, 'kernels', 'gaussian(t=0.2)', ...
-    'alpha', 30, 'embedding', 'normalized');
+[idx, model] = scmk(views, 10, 'kernels', 'gaussian(t=0.2)', 'alpha', 30, ...
+    'embedding', 'normalized');
 
 fprintf('labels   %s ...\n', sprintf(' %d', idx(1:25)));
 fprintf('clusters %s\n', sprintf(' %d:%d', [1:10; accumarray(idx, 1)']));
-weights = [names; num2cell(model.weights')];
-fprintf('weights  %s\n', sprintf(' %s:%.4f', weights{:}));
+shares = [model.views, num2cell(model.view_weights)]';
+fprintf('views    %s\n', sprintf(' %s:%.4f', shares{:}));
 fprintf('quality   accuracy %.1f %%, NMI %.1f %%\n', ...
     100 * scmk_metric('accuracy', truth, idx), 100 * scmk_metric('nmi', truth, idx));
 fprintf('solved    in %.2f s, relative duality gap at most %.1e\n', ...
@@ -31,7 +30,7 @@ end
 
 % The columns have units of their own: mean 0 and variance 1 make them comparable.
 function X = standardized(X)
-deviation = std(X, 1);
-deviation(deviation == 0) = 1;
-X = (X - mean(X)) ./ deviation;
+constant = max(X) == min(X);
+X = (X - mean(X)) ./ std(X, 1);
+X(:, constant) = 0;
 end

@@ -29,7 +29,8 @@ end
 data = golden_tables(name, 'kernel');
 if isempty(data)
     data = golden_tables(name, 'features');
-    pairs = [{'features', true}, pairs];
+else
+    pairs = [pairs, {'kernels', 'precomputed'}];
 end
 [idx, model] = scmk(data, clusters, pairs{:});
 assert(isequal(idx, csvread(golden(name, 'labels.csv')) + 1), 'labels differ');

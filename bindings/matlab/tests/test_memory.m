@@ -9,16 +9,16 @@ end
 
 % Features, since the model then holds twelve kernels: a model left behind shows.
 function fit()
-[~, model] = scmk(three_groups(12), 3, 'features', true, 'progress', @(event) false);
+[~, model] = scmk(three_groups(12), 3, 'progress', @(event) false);
 assert(strcmp(model.outcome, 'converged'));
 end
 
 function refuse()
-raises('scmk:UnknownOption', [], @() scmk(three_groups(12), 3, 'features', true, 'aplha', 1));
+raises('scmk:UnknownOption', [], @() scmk(three_groups(12), 3, 'aplha', 1));
 end
 
 function fail()
-raises('my:error', [], @() scmk(three_groups(12), 3, 'features', true, ...
+raises('my:error', [], @() scmk(three_groups(12), 3, ...
     'progress', @(event) error('my:error', 'no')));
 end
 

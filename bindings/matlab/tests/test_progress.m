@@ -10,6 +10,7 @@ tests = {
     'stop_ends_a_path', @stop_ends_a_path
     'time_limit', @time_limit
     'stop_within_a_second', @stop_within_a_second
+    'while_kernels_are_built', @while_kernels_are_built
     };
 end
 
@@ -28,7 +29,7 @@ end
 function events()
 [X, truth, K] = three_groups(60);
 recorded();
-[idx, model] = scmk({K, X * X'}, 3, 'tolerance', 0, 'max_iterations', 5, ...
+[idx, model] = with_kernels({K, X * X'}, 3, 'tolerance', 0, 'max_iterations', 5, ...
     'progress', @(event) record(event, Inf));
 list = recorded();
 assert(isequal(idx, truth) && strcmp(model.outcome, 'iteration limit'));
@@ -41,12 +42,12 @@ end
 function stop()
 [X, truth, K] = three_groups(60);
 recorded();
-[idx, model] = scmk({K, X * X'}, 3, 'tolerance', 0, 'progress', @(event) record(event, 2));
+[idx, model] = with_kernels({K, X * X'}, 3, 'tolerance', 0, 'progress', @(event) record(event, 2));
 count = numel(recorded());
 assert(strcmp(model.outcome, 'cancelled') && model.info.outcome == 3);
 assert(count == 2 && model.info.iterations >= 1 && isequal(idx, truth));
 % The next fit is not cancelled, and tells nobody.
-[~, model] = scmk(K, 3);
+[~, model] = with_kernels(K, 3);
 assert(strcmp(model.outcome, 'converged') && isempty(recorded()));
 end
 
@@ -54,14 +55,14 @@ end
 function answers()
 [~, ~, K] = three_groups(30);
 for handle = {@(event) 1, @(event) 'yes', @(event) [], @(event) [true true], @(event) false, []}
-    [~, model] = scmk(K, 3, 'progress', handle{1});
+    [~, model] = with_kernels(K, 3, 'progress', handle{1});
     assert(strcmp(model.outcome, 'converged'), 'stopped by its answer');
 end
-printed = evalc('scmk(K, 3, ''progress'', @(event) disp(event.step));');
+printed = evalc('with_kernels(K, 3, ''progress'', @(event) disp(event.step));');
 assert(~isempty(strfind(printed, 'iteration')), 'a handle without an answer did not print');
-printed = evalc('[~, model] = scmk(K, 3, ''progress'', @(event) fprintf(''<%s>'', event.step));');
+printed = evalc('[~, model] = with_kernels(K, 3, ''progress'', @(event) fprintf(''<%s>'', event.step));');
 assert(~isempty(strfind(printed, '<iteration>')) && strcmp(model.outcome, 'converged'));
-[~, model] = scmk(K, 3, 'tolerance', 0, 'progress', @(event) event.iteration == 1);
+[~, model] = with_kernels(K, 3, 'tolerance', 0, 'progress', @(event) event.iteration == 1);
 assert(strcmp(model.outcome, 'cancelled'));
 end
 
@@ -69,13 +70,13 @@ function error_in_the_handle()
 [~, truth, K] = three_groups(30);
 for i = 1:3
     raises('my:error', 'no more', ...
-        @() scmk(K, 3, 'progress', @(event) error('my:error', 'no more')));
+        @() with_kernels(K, 3, 'progress', @(event) error('my:error', 'no more')));
     assert(~mislocked('scmk_mex'), 'a model was left behind');
-    assert(isequal(scmk(K, 3), truth));
+    assert(isequal(with_kernels(K, 3), truth));
 end
 % Also a handle that cannot be called.
 try
-    scmk(K, 3, 'progress', @() true);
+    with_kernels(K, 3, 'progress', @() true);
     error('my:quiet', 'no error');
 catch problem
     assert(~strcmp(problem.identifier, 'my:quiet'));
@@ -85,8 +86,8 @@ end
 function fit_in_the_handle()
 [X, truth, K] = three_groups(60);
 recorded();
-[idx, model] = scmk({K, X * X'}, 3, 'max_iterations', 3, 'tolerance', 0, ...
-    'progress', @(event) record(scmk(K, 3), Inf));
+[idx, model] = with_kernels({K, X * X'}, 3, 'max_iterations', 3, 'tolerance', 0, ...
+    'progress', @(event) record(with_kernels(K, 3), Inf));
 inner = recorded();
 assert(isequal(idx, truth) && strcmp(model.outcome, 'iteration limit'));
 assert(size(inner, 2) >= 3 && isequal(inner, repmat(truth, 1, size(inner, 2))));
@@ -97,14 +98,14 @@ end
 function clear_in_the_handle()
 [X, truth, K] = three_groups(60);
 recorded();
-[idx, model] = scmk({K, X * X'}, 3, 'max_iterations', 3, 'tolerance', 0, ...
+[idx, model] = with_kernels({K, X * X'}, 3, 'max_iterations', 3, 'tolerance', 0, ...
     'progress', @(event) record(cleared(), Inf));
 locked = recorded();
 assert(numel(locked) >= 3 && all(locked), 'it was not locked');
 assert(isequal(idx, truth) && strcmp(model.outcome, 'iteration limit'));
 % Afterwards it goes, and comes back when it is needed.
 clear scmk_mex
-assert(~mislocked('scmk_mex') && isequal(scmk(K, 3), truth));
+assert(~mislocked('scmk_mex') && isequal(with_kernels(K, 3), truth));
 end
 
 function locked = cleared()
@@ -116,7 +117,7 @@ end
 function stop_ends_a_path()
 [~, ~, K] = three_groups(30);
 recorded();
-[idx, models] = scmk_path(K, 3, 'alpha', [0.1 1 10], 'max_iterations', 1, ...
+[idx, models] = scmk_path(K, 3, 'alpha', [0.1 1 10], 'kernels', 'precomputed', 'max_iterations', 1, ...
     'progress', @(event) record(event, 2));
 recorded();
 assert(size(idx, 2) == 2 && strcmp(models(2).outcome, 'cancelled'));
@@ -124,12 +125,17 @@ end
 
 function time_limit()
 [X, ~, K] = three_groups(60);
-[~, model] = scmk({K, X * X'}, 3, 'tolerance', 0, 'time_limit', 1e-9);
+[~, model] = with_kernels({K, X * X'}, 3, 'tolerance', 0, 'time_limit', 1e-9);
 assert(strcmp(model.outcome, 'time limit'));
 end
 
-function answer = note_and_stop(delay)
+% Counts from the begin of the fit: on a busy machine kernels are told about first.
+function answer = note_and_stop(event, delay)
 global scmk_test_clock
+answer = false;
+if strcmp(event.step, 'kernels')
+    return
+end
 if isempty(scmk_test_clock)
     scmk_test_clock = struct('first', tic, 'stopped', []);
 end
@@ -144,8 +150,8 @@ global scmk_test_clock
 X = sin((1:2000)' * (1:20) .* (1:20));
 for delay = [0 0.5 2]
     scmk_test_clock = [];
-    [idx, model] = scmk(X, 10, 'features', true, 'kernels', 'gaussian(t=0.1)', 'alpha', 100, ...
-        'tolerance', 0, 'progress', @(event) note_and_stop(delay));
+    [idx, model] = scmk(X, 10, 'kernels', 'gaussian(t=0.1)', 'alpha', 100, ...
+        'tolerance', 0, 'progress', @(event) note_and_stop(event, delay));
     assert(~isempty(scmk_test_clock.stopped), 'the fit was over before it was stopped');
     seconds = toc(scmk_test_clock.stopped);
     if ~isempty(getenv('SCMK_TEST_TIMES'))
@@ -154,4 +160,20 @@ for delay = [0 0.5 2]
     assert(strcmp(model.outcome, 'cancelled') && numel(idx) == 2000);
     assert(seconds < 1, 'stopping took %.2f s', seconds);
 end
+end
+
+% There is no result yet: an error. One thread, so that building takes long enough anywhere.
+function while_kernels_are_built()
+X = sin((1:3000)' * (1:300) .* (1:300));
+recorded();
+raises('scmk:Stopped', [], @() scmk(X, 3, 'threads', 1, 'progress', @(event) record(event, 1)));
+list = recorded();
+assert(numel(list) == 1 && strcmp(list.step, 'kernels') && list.iteration == 0);
+assert(list.fraction >= 0 && list.fraction <= 1 && isnan(list.objective));
+raises('my:error', 'no more', @() scmk(X, 3, 'threads', 1, ...
+    'progress', @(event) error('my:error', 'no more')));
+raises('scmk:Stopped', [], @() scmk(X, 3, 'threads', 1, 'time_limit', 0.15));
+assert(~mislocked('scmk_mex'));
+[X, truth] = three_groups(12);
+assert(isequal(scmk(X, 3), truth));
 end

@@ -7,6 +7,15 @@ tests = {
     'features', @features
     'arguments_stay', @arguments_stay
     'option_classes', @option_classes
+    'preset_comes_first', @preset_comes_first
+    'any_case', @any_case
+    'names_of_views', @names_of_views
+    'several_numbers_of_clusters', @several_numbers_of_clusters
+    'short_display', @short_display
+    'used_like_a_struct', @used_like_a_struct
+    'nothing_found', @nothing_found
+    'scaling', @scaling
+    'certified', @certified
     'every_option', @every_option
     'paths', @paths
     'metrics', @metrics
@@ -23,7 +32,7 @@ end
 
 function fields()
 [X, truth, K] = three_groups(30);
-[idx, model] = scmk({K, X * X'}, 3);
+[idx, model] = with_kernels({K, X * X'}, 3);
 assert(iscolumn(idx) && isequal(idx, truth) && isequal(model.labels, idx));
 assert(isequal(size(model.weights), [2 1]) && abs(sum(sqrt(model.weights)) - 1) < 1e-12);
 assert(issparse(model.similarity) && isequal(size(model.similarity), [30 30]));
@@ -39,7 +48,7 @@ end
 
 function one_method(name)
 [X, truth, K] = three_groups(30);
-[idx, model] = scmk({K, exp(-abs(X(:, 1) - X(:, 1)'))}, 3, 'method', name);
+[idx, model] = with_kernels({K, exp(-abs(X(:, 1) - X(:, 1)'))}, 3, 'method', name);
 assert(isequal(idx, truth), 'wrong labels');
 assert(strcmp(model.method, name));
 assert(numel(model.weights) == 2 && all(model.weights > 0));
@@ -56,42 +65,40 @@ end
 function data_forms()
 [X, ~, K] = three_groups(30);
 L = X * X';
-[~, expected] = scmk({K, L}, 3);
-[~, pages] = scmk(cat(3, K, L), 3);
-[~, column] = scmk({K; L}, 3);
+[~, expected] = with_kernels({K, L}, 3);
+[~, pages] = with_kernels(cat(3, K, L), 3);
+[~, column] = with_kernels({K; L}, 3);
 assert(isequal(pages.similarity, expected.similarity) && isequal(pages.weights, expected.weights));
 assert(isequal(column.similarity, expected.similarity));
 % Matrices that the host does not store in full.
 I = eye(30);
-[~, lazy] = scmk({K, I}, 3);
+[~, lazy] = with_kernels({K, I}, 3);
 I(1, 1) = 1;
-[~, stored] = scmk({K, I}, 3);
+[~, stored] = with_kernels({K, I}, 3);
 assert(isequal(lazy.similarity, stored.similarity));
 % Ninety kernels: more than the first guess of the MEX file.
-[~, many] = scmk(repmat(K, [1 1 90]), 3, 'method', 'kkm');
+[~, many] = with_kernels(repmat(K, [1 1 90]), 3, 'method', 'kkm');
 assert(numel(many.weights) == 90 && all(abs(many.weights - 1 / 90) < 1e-12));
 end
 
 function number_classes()
-[X, truth] = three_groups(30);
+X = three_groups(30);
 L = round(4 * X) * round(4 * X)';
-expected = scmk(L, 3);
-assert(isequal(scmk(L, uint8(3)), expected) && isequal(scmk(L, single(3)), expected));
-assert(isequal(scmk(truth == truth', 3), truth));
+expected = with_kernels(L, 3);
+assert(isequal(with_kernels(L, uint8(3)), expected) && isequal(with_kernels(L, single(3)), expected));
 end
 
 function features()
 [X, truth, K] = three_groups(30);
-[idx, model] = scmk(X, 3, 'features', true);
+[idx, model] = scmk(X, 3);
 assert(isequal(idx, truth) && numel(model.weights) == 12);
-[idx, model] = scmk({X, 2 * X}, 3, 'features', true, 'kernels', 'gaussian(t=0.1); linear');
+[idx, model] = scmk({X, 2 * X}, 3, 'kernels', 'gaussian(t=0.1); linear');
 assert(isequal(idx, truth) && numel(model.weights) == 4);
-[~, model] = scmk({X, X}, 3, 'features', true, 'kernels', {'linear', 'linear; gaussian(t=1)'});
+[~, model] = scmk({X, X}, 3, 'kernels', {'linear', 'linear; gaussian(t=1)'});
 assert(numel(model.weights) == 3);
-[~, both] = scmk(K, 3, 'features', X, 'kernels', 'linear');
-[~, product] = scmk({K, X * X'}, 3);
+[~, both] = scmk({K, X}, 3, 'kernels', {'precomputed', 'linear'});
+[~, product] = with_kernels({K, X * X'}, 3);
 assert(max(abs(both.weights - product.weights)) < 1e-9);
-assert(isequal(scmk(K, 3, 'features', false), scmk(K, 3)));
 end
 
 % Kernels are lent, not copied: they must come back as they were.
@@ -99,37 +106,188 @@ function arguments_stay()
 [X, ~, K] = three_groups(30);
 K(1, 2) = K(1, 2) * (1 + 1e-12);
 before = K + 0;
-scmk(K, 3);
-scmk({K, X * X'}, 3, 'method', 'rmkkm');
+with_kernels(K, 3);
+with_kernels({K, X * X'}, 3, 'method', 'rmkkm');
 assert(isequal(K, before), 'the kernel has changed');
 end
 
 function option_classes()
 [~, ~, K] = three_groups(12);
-[~, m] = scmk(K, 3, 'alpha', single(0.5), 'restarts', int8(7), 'learn_weights', false, ...
+[~, m] = with_kernels(K, 3, 'alpha', single(0.5), 'restarts', int8(7), 'learn_weights', false, ...
     'seed', intmax('int64'), 'beta', '0.25', 'embedding', 'normalized', 'threads', true);
 o = m.options;
 assert(o.alpha == 0.5 && o.restarts == 7 && o.learn_weights == 0 && o.beta == 0.25);
 assert(strcmp(o.embedding, 'normalized') && o.threads == 1);
 assert(isa(o.seed, 'int64') && o.seed == intmax('int64'));
-[~, m] = scmk(K, 3, 'seed', uint64(2) ^ 40);
+[~, m] = with_kernels(K, 3, 'seed', uint64(2) ^ 40);
 assert(m.options.seed == 2 ^ 40);
-% In order: the preset sets alpha, and is then overruled.
-[~, m] = scmk(K, 3, 'preset', 'paper', 'alpha', 2);
-assert(m.options.alpha == 2 && m.options.beta == 1e-5 && strcmp(m.options.normalize, 'max'));
+end
+
+function preset_comes_first()
+[~, ~, K] = three_groups(12);
+for pairs = {{'preset', 'paper', 'alpha', 2}, {'alpha', 2, 'preset', 'paper'}}
+    [~, m] = with_kernels(K, 3, pairs{1}{:});
+    assert(m.options.alpha == 2 && m.options.beta == 1e-5 && strcmp(m.options.normalize, 'max'));
+end
+% Along a path, too, on either side.
+[~, m] = scmk_path(K, 3, 'preset', {'default', 'paper'}, 'kernels', 'precomputed', 'alpha', 2);
+assert(m(1).options.alpha == 2 && m(2).options.alpha == 2 && m(2).options.beta == 1e-5);
+[~, m] = scmk_path(K, 3, 'beta', [1 2], 'kernels', 'precomputed', 'preset', 'paper');
+assert(m(1).options.beta == 1 && m(2).options.beta == 2 && m(1).options.alpha == 0.01);
+end
+
+function any_case()
+[X, truth, K] = three_groups(12);
+[idx, m] = scmk(X, 3, 'ALPHA', 2, 'Preset', 'Paper', 'Method', 'SCMK', ...
+    'Kernels', 'Gaussian(T=1); LINEAR', 'Progress', @(event) false);
+assert(isequal(idx, truth) && m.options.alpha == 2 && numel(m.weights) == 2);
+assert(isequal(m.kernels, {'gaussian(t=1)'; 'linear'}));
+[idx, m] = scmk(K, 3, 'Kernels', 'Precomputed');
+assert(isequal(idx, truth) && numel(m.weights) == 1);
+[~, m] = scmk_path(X, 3, 'Method', {'KKM', 'Sc'});
+assert(strcmp(m(1).method, 'kkm') && strcmp(m(2).method, 'sc'));
+assert(scmk_metric('NMI', [1 2], [2 1]) == 1);
+end
+
+function names_of_views()
+[X, ~, K] = three_groups(30);
+views = struct('place', X, 'size', X(:, 1), 'graph', K);
+[~, m] = scmk(views, 3, 'kernels', {'linear; gaussian(t=1)', 'linear', 'precomputed'});
+assert(isequal(m.views, {'place'; 'size'; 'graph'}));
+assert(isequal(m.kernels, {'place: linear'; 'place: gaussian(t=1)'; 'size: linear'; 'graph'}));
+shares = [sum(m.weights(1:2)); m.weights(3); m.weights(4)] / sum(m.weights);
+assert(max(abs(m.view_weights - shares)) < 1e-12 && abs(sum(m.view_weights) - 1) < 1e-12);
+% Without names they are counted, from 1.
+[~, m] = scmk({X, K}, 3, 'kernels', {'linear', 'precomputed'});
+assert(isequal(m.views, {'view 1'; 'kernel 2'}) && isequal(m.kernels, {'view 1: linear'; 'kernel 2'}));
+[~, m] = scmk(X, 3, 'kernels', 'linear');
+assert(isequal(m.kernels, {'linear'}) && m.view_weights == 1);
+[~, m] = with_kernels(struct('page', cat(3, K, K)), 3);
+assert(isequal(m.views, {'page(1)'; 'page(2)'}));
+end
+
+function several_numbers_of_clusters()
+X = three_groups(30);
+[idx, models] = scmk(X, 2:4);
+assert(isequal(size(idx), [30 3]) && isequal(size(models), [1 3]));
+assert(isequal([models.clusters], 2:4));
+for k = 2:4
+    [alone, model] = scmk(X, k);
+    assert(isequal(idx(:, k - 1), alone) && isequal(models(k - 1).similarity, model.similarity));
+    assert(isequal(size(models(k - 1).embedding), [30 k]));
+end
+assert(isequal(scmk(X, uint8([2 3 4])), idx) && isequal(scmk(X, (2:4)'), idx));
+end
+
+% Forgetting the semicolon is no disaster: Octave would print every entry of a struct.
+function short_display()
+[~, model] = scmk(three_groups(300), 3);
+text = evalc('model');
+assert(sum(text == sprintf('\n')) <= 10 && numel(text) < 1000, '%s', text);
+assert(~isempty(strfind(text, 'model =')) && ~isempty(strfind(text, '300 samples, 3 clusters')));
+assert(sum(evalc('disp(model)') == sprintf('\n')) <= 8);
+[~, models] = scmk(three_groups(30), 1:30, 'kernels', 'linear');
+text = evalc('models');
+assert(sum(text == sprintf('\n')) <= 27 && ~isempty(strfind(text, '10 more')), '%s', text);
+text = evalc('models([])');
+assert(sum(text == sprintf('\n')) <= 5, '%s', text);
+end
+
+% A result is read like a struct, and stays what it is.
+function used_like_a_struct()
+X = three_groups(30);
+[idx, models] = scmk(X, 2:4);
+model = models(2);
+assert(isequal(models(end).labels, idx(:, 3)) && isequal([models.labels], idx));
+assert(isequal(model.labels(3:5), idx(3:5, 2)) && model.info.outcome == 0);
+assert(isequal({models.outcome}, repmat({'converged'}, 1, 3)));
+assert(numel(models) == 3 && isequal(size([models, model]), [1 4]));
+assert(isfield(model, 'weights') && ~isfield(model, 'wieghts'));
+assert(any(strcmp('weights', fieldnames(model))));
+plain = struct(model);
+plain.note = 'mine';
+assert(isstruct(plain) && isequal(plain.labels, model.labels));
+raises('scmk:UnknownField', [], @() model.wieghts);
+try
+    model.labels(1) = 7;
+    error('my:quiet', 'no error');
+catch problem
+    assert(strcmp(problem.identifier, 'scmk:ReadOnly'));
+end
+models(1) = model;
+assert(models(1).clusters == 3 && isequal(model.labels, idx(:, 2)));
+file = [tempname() '.mat'];
+save(file, 'model');
+read = load(file);
+delete(file);
+assert(isequal(read.model.labels, model.labels) && isequal(read.model.similarity, model.similarity));
+end
+
+% A fit that was stopped before anything was found.
+function nothing_found()
+X = three_groups(30);
+for name = scmk_methods()
+    [idx, m] = scmk(X, 3, 'method', name{1}, 'time_limit', 1e-9, 'kernels', 'linear');
+    assert(strcmp(m.outcome, 'time limit') && m.info.iterations == 0 && isequal(idx, ones(30, 1)));
+    assert(isempty(m.trace) && isnan(m.objective) && ~isfield(m.info, 'objective'));
+    assert(isempty(m.similarity) == ~m.info.has_similarity);
+    assert(isempty(m.embedding) == ~m.info.has_embedding);
+end
+end
+
+% The recipe of the README, with a constant column whose mean is not exact.
+function scaling()
+X = [three_groups(30) .* [1 1000], 0.1 * ones(30, 1), zeros(30, 1)];
+constant = max(X) == min(X);
+X = (X - mean(X)) ./ std(X);
+X(:, constant) = 0;
+assert(all(isfinite(X(:))) && all(abs(std(X(:, 1:2)) - 1) < 1e-12));
+[~, truth] = three_groups(30);
+assert(isequal(scmk(X, 3), truth));
+end
+
+% The graph is as good as kkt_residual says, for what it was given: one kernel without the pull of
+% clusters, then two with it.
+function certified()
+[X, ~, K] = three_groups(30);
+data = {K, exp(-abs(X(:, 1) - X(:, 1)'))};
+alpha = 0.5;
+for count = 1:2
+    beta = 0.1 * (count - 1);
+    [~, m] = with_kernels(data(1:count), 3, 'alpha', alpha, 'beta', beta, 'normalize', 'none');
+    w = m.certified.weights;
+    P = m.certified.embedding;
+    assert(isequal(size(w), [count 1]) && isequal(size(P), [30 3]));
+    mixed = zeros(30);
+    for i = 1:count
+        mixed = mixed + w(i) * data{i};
+    end
+    centred = mixed - mean(mixed) - mean(mixed, 2) + mean(mixed(:));
+    Z = full(m.similarity);
+    squares = sum(P .^ 2, 2);
+    g = 2 * (centred * (Z - eye(30)) + alpha * Z) + beta / 2 * (squares + squares' - 2 * P * P');
+    gap = max(sum(g .* Z) - min(g)) / (max(abs(mixed(:))) + alpha);
+    assert(gap <= 2 * m.info.kkt_residual + 1e-9, 'the gap is %g, told is %g', gap, ...
+        m.info.kkt_residual);
+    assert(abs(sum(squares) - 3 * (beta > 0)) < 1e-8);
+end
+[~, m] = with_kernels(K, 3, 'method', 'kkm');
+assert(isequal(m.certified, []));
+[~, m] = with_kernels(K, 3, 'time_limit', 1e-9);
+assert(isequal(m.certified, []));
 end
 
 % Each option by the name the library tells, with its default and with each choice.
 function every_option()
 [~, ~, K] = three_groups(12);
 options = scmk_options();
-[~, m] = scmk(K, 3);
+[~, m] = with_kernels(K, 3);
 assert(isequal(sort(fieldnames(m.options)), sort({options.name}')));
 for o = options'
-    [~, m] = scmk(K, 3, o.name, o.default);
+    [~, m] = with_kernels(K, 3, o.name, o.default);
     assert(isequal(m.options.(o.name), o.default), '%s', o.name);
     for choice = o.choices
-        [~, m] = scmk(K, 3, o.name, choice{1});
+        [~, m] = with_kernels(K, 3, o.name, choice{1});
         assert(strcmp(m.options.(o.name), choice{1}), '%s', choice{1});
     end
 end
@@ -138,19 +296,19 @@ end
 function paths()
 [X, ~, K] = three_groups(30);
 data = {K, X * X'};
-[idx, models] = scmk_path(data, 3, 'alpha', [0.1 1 10], 'beta', 0.01);
+[idx, models] = scmk_path(data, 3, 'alpha', [0.1 1 10], 'kernels', 'precomputed', 'beta', 0.01);
 assert(isequal(size(idx), [30 3]) && isequal(size(models), [1 3]));
 for i = 1:3
     alone = [0.1 1 10];
-    [labels, model] = scmk(data, 3, 'beta', 0.01, 'alpha', alone(i));
+    [labels, model] = with_kernels(data, 3, 'beta', 0.01, 'alpha', alone(i));
     assert(isequal(idx(:, i), labels) && isequal(models(i).similarity, model.similarity));
     assert(models(i).options.alpha == alone(i));
 end
-idx = scmk_path(K, 3, 'method', {'kkm', 'sc'});
+idx = scmk_path(K, 3, 'method', {'kkm', 'sc'}, 'kernels', 'precomputed');
 assert(isequal(size(idx), [30 2]));
 % A warm start begins where the fit before has ended.
-[~, cold] = scmk_path(data, 3, 'alpha', [1 1.001]);
-[~, warm] = scmk_path(data, 3, 'alpha', [1 1.001], 'warm_start', true);
+[~, cold] = scmk_path(data, 3, 'alpha', [1 1.001], 'kernels', 'precomputed');
+[~, warm] = scmk_path(data, 3, 'alpha', [1 1.001], 'kernels', 'precomputed', 'warm_start', true);
 assert(warm(1).options.warm_start == 1 && isequal(cold(1).trace, warm(1).trace));
 assert(~isequal(cold(2).trace, warm(2).trace), 'the second fit was not warm');
 end

@@ -1,0 +1,4 @@
+function names = fieldnames(result)
+% As for a struct.
+names = fieldnames(struct(result));
+end
