@@ -53,7 +53,7 @@ test: ## everything: tools, lint, and all languages
 	$(MAKE) test-r
 	$(MAKE) check-r
 	$(MAKE) sanitize
-	$(MAKE) fuzz SECONDS=10
+	FUZZ_SEED=2017 $(MAKE) fuzz SECONDS=10
 
 .PHONY: test-rust
 test-rust: ## unit and integration tests of the Rust library, and a model of its handles
@@ -141,6 +141,19 @@ bench-quick: build ## the same at smaller sizes, two minutes: [DATA=folder with 
 bench-methods: build ## kkm and sc beside kernlab and scikit-learn: [DATA=folder with the .npz files]
 	@tools/rivals
 	@build/rivals/bin/python benches/methods.py $(lib)/libscmk.so $(DATA)
+
+.PHONY: bench-metrics
+bench-metrics: build ## accuracy of thousands of labels beside scipy's assignment
+	@tools/rivals
+	@build/rivals/bin/python benches/metrics.py $(lib)/libscmk.so
+
+.PHONY: watchdog
+watchdog: ## random fits over the whole range of options, none beyond its time limit: [FITS=20000]
+	SCMK_FITS=$(or $(FITS),20000) SCMK_WATCH=1 $(CARGO) test --release --test watchdog -- --nocapture
+
+.PHONY: truth
+truth: ## certificates of random problems beside arithmetic of 106 bits: [PROBLEMS=1000]
+	SCMK_PROBLEMS=$(or $(PROBLEMS),1000) $(CARGO) test --release --test truth
 
 .PHONY: acceptance
 acceptance: ## promises checked on the paper's data sets: make acceptance DATA=folder with the .npz files
