@@ -142,9 +142,9 @@ fn threads(folder: &Path, report: &mut Report) -> Outcome {
             fits[0].iterations(),
             fits[0].outcome.name(),
             accuracy(&data, &fits[0]),
-            fits[0].seconds.total,
-            fits[1].seconds.total,
-            fits[2].seconds.total
+            fits[0].total_seconds,
+            fits[1].total_seconds,
+            fits[2].total_seconds
         );
         report.line(good, &text);
     }
@@ -185,11 +185,11 @@ fn time_and_memory(folder: &Path, report: &mut Report) -> Outcome {
     for _ in 0..3 {
         product = product.min(product_seconds(n)?);
         let fit = model.fit(&Control::default(), None)?;
-        best = best.min(fit.seconds.total);
+        best = best.min(fit.total_seconds);
         let s = fit.seconds;
         println!(
             "      {:.2} s: Z {:.2}, P {:.2}, w {:.2}, labels {:.2}",
-            s.total, s.similarity, s.embedding, s.weights, s.labels
+            fit.total_seconds, s.similarity, s.embedding, s.weights, s.labels
         );
         product = product.min(product_seconds(n)?);
     }

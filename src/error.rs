@@ -6,7 +6,7 @@
 //! What a caller wrote enters a message only as an [`excerpt`], so that no error is larger than a
 //! few hundred bytes: it can be made when memory has run out.
 
-use crate::result::Outcome;
+use crate::outcome::Outcome;
 use std::fmt;
 use thiserror::Error;
 
@@ -178,9 +178,10 @@ impl Error {
         | Self::Asymmetric { what, .. }
         | Self::NotPsd { what, .. }
         | Self::Degenerate { what, .. } = &mut self
-            && what.starts_with("kernel ")
         {
-            *what = format!("{what} of {view}");
+            if what.starts_with("kernel ") {
+                *what = format!("{what} of {view}");
+            }
         }
         self
     }

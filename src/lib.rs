@@ -26,54 +26,58 @@
 //! # Ok::<(), scmk::Error>(())
 //! ```
 //!
-//! # The house
+//! # The modules
 //!
-//! Data flows one way; a module knows only those above it in this list.
+//! Data flows one way; a module knows only those above it in this list (`tests/order.rs`).
 //!
 //! | module | what it is |
 //! | --- | --- |
-//! | [`error`] | one variant for each cause |
-//! | [`options`] | one table: name, type, default, bounds, documentation |
-//! | [`matrix`] | the caller's memory, checked once; the solver's own matrices |
-//! | [`kernel`] | features to kernels |
-//! | `mixture` | several kernels mixed to one |
-//! | [`result`] | what a fit leaves behind |
-//! | [`monitor`] | progress, cancellation and time |
-//! | `problem` | what a method works on |
+//! | [`outcome`], [`error`] | how a fit ends; one variant for each cause |
+//! | `sync`, `panics`, `arithmetic`, `vector` | locks; silence and a note; the host's floating-point environment; loops in wide instructions |
+//! | `reserve`, `memory` | for allocations that may not fail; those that may |
+//! | `threads`, [`monitor`] | workers that live for one call; progress, cancellation and time |
+//! | [`matrix`] | the library's own matrices, dense and sparse |
+//! | [`settings`], `resources` | one table: name, type, default, bounds, documentation; memory and threads a call may take |
+//! | [`kernel`] | functions, lists, features, and checked kernel matrices, of which others read blocks |
+//! | `blend` | several kernels mixed to one |
+//! | `spectral` | graphs, eigenvectors, grouping of parts |
+//! | `steps` | the three steps of Algorithm 2: Z, P and w |
 //! | [`labels`] | embedding to labels |
-//! | [`solver`] | the three steps and the loop around them |
-//! | `baseline` | the six methods of the comparison |
-//! | `method` | runs the method that the options ask for |
+//! | [`method`] | one table, one file a method: `scmk` is Algorithm 2 |
+//! | [`fitted`] | the result of a fit, with all that other samples need |
 //! | [`metrics`] | labels against a known truth |
+//! | [`options`] | settings by name |
 //! | [`Model`] | kernels, options and result in one place |
-//! | [`ffi`] | the C interface; beside it only `lifeboat`, `threads` and `arithmetic` have unsafe code |
+//! | [`infos`] | one table: numbers about a model and its result |
+//! | [`ffi`] | the C interface |
 //!
-//! Beside them stand `memory` (allocation that can fail), `lifeboat` (for what cannot), `threads` (workers that live for one
-//! call), `panics` (silence and a note), `arithmetic` (the host's floating-point environment) and
-//! `vector` (loops in wide instructions).
+//! Unsafe code is in `ffi`, `reserve`, `threads` and `arithmetic` alone.
 #![deny(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 #[allow(unsafe_code)]
 mod arithmetic;
-mod baseline;
+mod blend;
 pub mod error;
+pub mod fitted;
+pub mod infos;
 pub mod kernel;
 pub mod labels;
-#[allow(unsafe_code)]
-mod lifeboat;
 pub mod matrix;
 mod memory;
-mod method;
+pub mod method;
 pub mod metrics;
-mod mixture;
 mod model;
 pub mod monitor;
 pub mod options;
+pub mod outcome;
 mod panics;
-mod problem;
-pub mod result;
-pub mod solver;
+#[allow(unsafe_code)]
+mod reserve;
+mod resources;
+pub mod settings;
+mod spectral;
+mod steps;
 mod sync;
 mod threads;
 mod vector;
@@ -82,9 +86,10 @@ mod vector;
 pub mod ffi;
 
 pub use error::{Error, Result};
+pub use fitted::Fit;
 pub use kernel::Features;
-pub use lifeboat::Allocator;
 pub use model::{Model, Watch};
 pub use monitor::{Control, Progress, ProgressFn, Step};
 pub use options::Options;
-pub use result::{Fit, Outcome};
+pub use outcome::Outcome;
+pub use reserve::Allocator;

@@ -1,7 +1,7 @@
 //! Fallible allocation: a large buffer that cannot be had is an error, not an abort.
 
 use crate::error::{Error, Result};
-use crate::lifeboat::may_fail;
+use crate::reserve::may_fail;
 use crate::sync::Arc;
 use faer::Mat;
 use faer::dyn_stack::{MemBuffer, StackReq};

@@ -1,16 +1,21 @@
 //! The model: kernels, options and, after a fit, its result. The C handle is this type.
 
-use crate::error::{Error, Result, quoted, unknown};
-use crate::kernel::{self, Features};
-use crate::lifeboat;
-use crate::matrix::{Kernel, Label};
+use crate::error::{Error, Result, quoted};
+use crate::fitted::Fit;
+use crate::kernel::{self, Features, Gram, Label};
+use crate::matrix::{Matrix, Similarity};
 use crate::memory;
 use crate::method;
 use crate::metrics;
 use crate::monitor::{self, Control, Limit, Monitor, ProgressFn, Step};
 use crate::options::Options;
-use crate::result::{Fit, INFOS, InfoKind};
+use crate::resources;
+use crate::threads;
 use std::fmt;
+
+/// The methods that have a part of a result, for [`Model::part`].
+pub(crate) const SIMILARITY: Option<fn(&method::Spec) -> bool> = Some(|spec| spec.has_similarity);
+pub(crate) const EMBEDDING: Option<fn(&method::Spec) -> bool> = Some(|spec| spec.has_embedding);
 
 /// What one call added: the kernels of a feature matrix, or one kernel.
 #[derive(Debug)]
@@ -53,7 +58,7 @@ impl fmt::Display for ViewName<'_> {
 pub struct Model<'a> {
     samples: usize,
     clusters: usize,
-    kernels: Vec<Kernel<'a>>,
+    kernels: Vec<Gram<'a>>,
     views: Vec<View>,
     /// The name that the next view is to have.
     next_view: Option<String>,
@@ -115,7 +120,7 @@ impl<'a> Model<'a> {
     }
 
     /// The kernels so far.
-    pub fn kernels(&self) -> &[Kernel<'a>] {
+    pub fn kernels(&self) -> &[Gram<'a>] {
         &self.kernels
     }
 
@@ -220,7 +225,7 @@ impl<'a> Model<'a> {
         let (label, samples) = (self.next_label(), self.samples);
         let square = self.samples.saturating_mul(self.samples);
         self.add(square.saturating_mul(size_of::<f64>()), 1, watch, |monitor| {
-            let kernel = Kernel::copied(label, values, samples, leading_dim, monitor)?;
+            let kernel = Gram::copied(label, values, samples, leading_dim, monitor)?;
             one(kernel)
         })
     }
@@ -239,7 +244,7 @@ impl<'a> Model<'a> {
     ) -> Result<()> {
         let (label, samples) = (self.next_label(), self.samples);
         self.add(0, 1, watch, |monitor| {
-            one(Kernel::borrowed(label, values, samples, leading_dim, monitor)?)
+            one(Gram::borrowed(label, values, samples, leading_dim, monitor)?)
         })
     }
 
@@ -302,8 +307,8 @@ impl<'a> Model<'a> {
             return Err(Error::State("there is no kernel to fit: add a kernel or features first"));
         }
         let earlier = self.fit.as_ref().filter(|_| self.options.warm_start);
-        let (kernels, options) = (&self.kernels, &self.options);
-        let fit = method::fit(kernels, self.clusters, options, earlier, control, progress)?;
+        let (kernels, settings) = (&self.kernels, self.options.settings());
+        let fit = Fit::new(kernels, self.clusters, settings, earlier, control, progress)?;
         self.stale = false;
         Ok(self.fit.insert(fit))
     }
@@ -342,55 +347,35 @@ impl<'a> Model<'a> {
     ) -> Result<T> {
         let nobody = Control::default();
         let (control, limit) = (watch.control, Limit::of_call(self.options.time_limit));
-        let threads = method::threads(self.samples, &self.options);
-        let small = method::small_memory(self.samples, 1).saturating_add(256 * kernels);
-        let _boat = lifeboat::launch(small, threads)?;
+        let threads = resources::workers(self.samples, &self.options);
+        let small = resources::small_memory(self.samples, 1).saturating_add(256 * kernels);
+        let _reserve = threads::set_aside(small, threads)?;
         let control = control.unwrap_or(&nobody);
         monitor::monitored(threads, limit, control, watch.progress, |monitor, _| work(monitor))?
     }
 
-    /// A whole-number info of the last fit; those about the model itself are known before it.
-    pub fn info_int(&self, name: &str) -> Result<i64> {
-        let InfoKind::Int(get) = self.info_kind(name)? else {
-            return Err(Error::InvalidArgument {
-                name: "info".to_owned(),
-                value: quoted(name),
-                allowed: "this info is a real number, not a whole one".to_owned(),
-            });
-        };
-        let number = |count: usize| Ok(i64::try_from(count).unwrap_or(i64::MAX));
-        match name {
-            "memory_required" => number(self.memory_required()),
-            "memory_kernels" => number(self.memory_kernels()),
-            "samples" => number(self.samples),
-            "clusters" => number(self.clusters),
-            "kernels" => number(self.kernels.len()),
-            "views" => number(self.views.len()),
-            "rescaled_kernels" => {
-                number(self.kernels.iter().filter(|kernel| kernel.is_rescaled()).count())
-            }
-            _ => self.part(name, get),
-        }
+    /// Z of the last fit, if its method has one.
+    pub fn similarity(&self) -> Result<&Similarity> {
+        self.part(SIMILARITY, "similarity", |fit| fit.similarity.as_ref())
     }
 
-    /// A real info of the last fit; whole numbers are converted.
-    pub fn info_real(&self, name: &str) -> Result<f64> {
-        match self.info_kind(name)? {
-            InfoKind::Int(_) => Ok(self.info_int(name)? as f64),
-            InfoKind::Real(get) => self.part(name, get),
-        }
+    /// The embedding of the last fit, if its method has one.
+    pub fn embedding(&self) -> Result<&Matrix> {
+        self.part(EMBEDDING, "embedding", |fit| fit.embedding.as_ref())
     }
 
-    /// A part of the result that not every method has; `what` names it.
-    pub fn part<'m, T>(
+    /// A part of the result that not every method has; `what` names it, `has` tells which do.
+    pub(crate) fn part<'m, T>(
         &'m self,
-        what: &'m str,
+        has: Option<fn(&method::Spec) -> bool>,
+        what: &'static str,
         get: impl FnOnce(&'m Fit) -> Option<T>,
     ) -> Result<T> {
         let fit = self.result()?;
-        get(fit).ok_or_else(|| match fit.iterations() == 0 && fit.method.yields(what) {
+        let spec = fit.method.spec();
+        get(fit).ok_or_else(|| match fit.iterations() == 0 && has.is_none_or(|has| has(spec)) {
             true => Error::State("the fit was stopped before this part of the result was there"),
-            false => Error::Absent { method: fit.method.name(), what: what.to_owned() },
+            false => Error::Absent { method: spec.name, what: what.to_owned() },
         })
     }
 
@@ -399,15 +384,9 @@ impl<'a> Model<'a> {
         method::memory_required(self.samples, self.clusters, &self.options)
     }
 
-    /// Bytes of the kernels that this library holds itself.
+    /// Bytes of the kernels, and of the features behind them, that this library holds itself.
     pub fn memory_kernels(&self) -> usize {
-        self.kernels.iter().fold(0, |sum, kernel| sum.saturating_add(kernel.bytes()))
-    }
-
-    fn info_kind(&self, name: &str) -> Result<InfoKind> {
-        let names = INFOS.iter().map(|(known, ..)| *known);
-        let found = INFOS.iter().find(|(known, ..)| *known == name);
-        found.map(|&(_, kind, _)| kind).ok_or_else(|| unknown("info", name, names, &[]))
+        kernel::bytes_held(&self.kernels)
     }
 
     /// What messages call the next kernel.
@@ -427,9 +406,9 @@ impl<'a> Model<'a> {
         bytes: usize,
         count: usize,
         watch: Watch<'_>,
-        build: impl FnOnce(&Monitor<'_>) -> Result<Vec<Kernel<'a>>> + Send,
+        build: impl FnOnce(&Monitor<'_>) -> Result<Vec<Gram<'a>>> + Send,
     ) -> Result<()> {
-        method::check_limit(self.memory_kernels().saturating_add(bytes), &self.options)?;
+        resources::check_limit(self.memory_kernels().saturating_add(bytes), &self.options)?;
         memory::reserve(&mut self.kernels, count, "kernels")?;
         memory::reserve(&mut self.views, 1, "kernels")?;
         let base = self.options.index_base;
@@ -456,7 +435,7 @@ fn check_clusters(samples: usize, clusters: usize) -> Result<()> {
     Ok(())
 }
 
-fn one(kernel: Kernel<'_>) -> Result<Vec<Kernel<'_>>> {
+fn one(kernel: Gram<'_>) -> Result<Vec<Gram<'_>>> {
     let mut kernels = memory::with_capacity(1, "kernels")?;
     kernels.push(kernel);
     Ok(kernels)

@@ -5,7 +5,7 @@
 //! with its last complete iterate, any other call fails and leaves everything as it was.
 
 use crate::error::{Error, Result};
-use crate::result::Outcome;
+use crate::outcome::Outcome;
 use crate::threads::{self, Mailbox};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -86,18 +86,6 @@ impl Step {
         Self::Labels,
         Self::Iteration,
     ];
-
-    /// The step in one word, NUL-terminated for C.
-    pub fn name(self) -> &'static std::ffi::CStr {
-        match self {
-            Self::Kernels => c"kernels",
-            Self::Similarity => c"similarity",
-            Self::Embedding => c"embedding",
-            Self::Weights => c"weights",
-            Self::Labels => c"labels",
-            Self::Iteration => c"iteration",
-        }
-    }
 }
 
 /// How far a call has come.
@@ -237,7 +225,17 @@ pub(crate) fn monitored<R: Send>(
     }
 }
 
-/// Runs `work` with a monitor that nobody watches.
+/// Runs `work` with a monitor that nobody watches: no time limit, no cancel.
+pub(crate) fn unwatched<R: Send>(work: impl FnOnce(&Monitor<'_>) -> R + Send) -> Result<R> {
+    unwatched_on(threads::count(0), work)
+}
+
+fn unwatched_on<R: Send>(threads: usize, work: impl FnOnce(&Monitor<'_>) -> R + Send) -> Result<R> {
+    let limit = Limit::of_fit(0.0);
+    monitored(threads, limit, &Control::default(), None, |monitor, _| work(monitor))
+}
+
+/// [`unwatched`] on two threads, for tests.
 #[cfg(test)]
 pub(crate) fn idle<R: Send>(work: impl FnOnce(&Monitor<'_>) -> R + Send) -> R {
     idle_on(2, work)
@@ -246,7 +244,5 @@ pub(crate) fn idle<R: Send>(work: impl FnOnce(&Monitor<'_>) -> R + Send) -> R {
 /// As [`idle`], on so many threads.
 #[cfg(test)]
 pub(crate) fn idle_on<R: Send>(threads: usize, work: impl FnOnce(&Monitor<'_>) -> R + Send) -> R {
-    let limit = Limit::of_fit(0.0);
-    monitored(threads, limit, &Control::default(), None, |monitor, _| work(monitor))
-        .expect("threads start")
+    unwatched_on(threads, work).expect("threads start")
 }

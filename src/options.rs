@@ -1,391 +1,89 @@
-//! The options of a fit: one table ([`TABLE`]) with name, type, default, bounds and
-//! documentation. The C functions, the bindings and the README read it; nothing lists the
-//! options a second time.
+//! The options: settings by name, checked against their [`TABLE`].
 
 use crate::error::{Error, Hint, Result, Synonyms, quoted, unknown};
+use crate::method::METHODS;
+pub use crate::settings::{Kind, Spec};
+use crate::settings::{Method, Normalize, ROWS, Settings};
+use std::ops::Deref;
 
-/// An option whose values are a few names.
-macro_rules! choice {
-    ($(#[$doc:meta])* $name:ident { $($(#[$value_doc:meta])* $value:ident = $text:literal),+ $(,)? }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-        pub enum $name { $($(#[$value_doc])* $value),+ }
+/// Checked settings, which are set by name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Options(Settings);
 
-        impl $name {
-            /// The names as an option's text value.
-            pub const NAMES: &'static [&'static str] = &[$($text),+];
+impl Deref for Options {
+    type Target = Settings;
 
-            /// The name of this value.
-            pub fn name(self) -> &'static str {
-                match self { $(Self::$value => $text),+ }
-            }
-
-            fn from_name(name: &str) -> Option<Self> {
-                match name { $($text => Some(Self::$value),)+ _ => None }
-            }
-        }
-    };
-}
-
-choice! {
-    /// Which clustering method a fit runs.
-    Method {
-        /// SCMK (Algorithm 2 of the paper); with one kernel it is SCSK (Algorithm 1).
-        Scmk = "scmk",
-        /// Kernel k-means on the mean of the kernels.
-        Kkm = "kkm",
-        /// Spectral clustering with the mean of the kernels as affinities.
-        Sc = "sc",
-        /// Robust kernel k-means: the sum of distances, not of squared ones.
-        Rkkm = "rkkm",
-        /// Multiple kernel k-means: kernel k enters with w_k².
-        Mkkm = "mkkm",
-        /// Affinity aggregation for spectral clustering: kernel k enters with w_k².
-        Aasc = "aasc",
-        /// Robust multiple kernel k-means.
-        Rmkkm = "rmkkm",
+    fn deref(&self) -> &Settings {
+        &self.0
     }
 }
 
-impl Method {
-    /// Whether a complete fit has this part of a result, or the info of that name.
-    pub(crate) fn yields(self, part: &str) -> bool {
-        match part {
-            "similarity" | "similarity_nnz" | "kkt_residual" | "alpha_used" => self == Self::Scmk,
-            "certified weights" | "certified embedding" => self == Self::Scmk,
-            "embedding" | "embedding_residual" | "components" => {
-                matches!(self, Self::Scmk | Self::Sc | Self::Aasc)
-            }
-            _ => true,
-        }
+const METHOD_NAMES: [&str; METHODS.len()] = {
+    let mut names = [""; METHODS.len()];
+    let mut k = 0;
+    // Ends: there are as many names as methods.
+    while k < METHODS.len() {
+        names[k] = METHODS[k].name;
+        k += 1;
     }
-}
+    names
+};
 
-choice! {
-    /// How kernels are scaled before they are mixed.
-    Normalize {
-        /// As given.
-        None = "none",
-        /// Divided by the largest absolute entry (the paper's choice).
-        Max = "max",
-        /// Centred in feature space, then scaled to a mean diagonal of 1.
-        Unit = "unit",
-    }
-}
-
-choice! {
-    /// How labels are read from the embedding when the graph does not fall into exactly c parts.
-    Labels {
-        /// The library's choice, at present k-means.
-        Auto = "auto",
-        /// k-means with k-means++ starts, the best of `restarts`.
-        Kmeans = "kmeans",
-        /// Spectral rotation: the orthogonal transform closest to an indicator.
-        Rotation = "rotation",
-        /// Column-pivoted QR: direct and deterministic.
-        Qr = "qr",
-    }
-}
-
-choice! {
-    /// Which embedding labels are read from.
-    Embedding {
-        /// P as the model has it: eigenvectors of the Laplacian L of Z.
-        Model = "model",
-        /// Eigenvectors of the symmetric normalised Laplacian of the final Z, rows scaled to
-        /// unit length.
-        Normalized = "normalized",
-    }
-}
-
-choice! {
-    /// Which Laplacian `sc` and `aasc` embed with.
-    Laplacian {
-        /// I − D^(−1/2) W D^(−1/2).
-        Symmetric = "symmetric",
-        /// D − W.
-        Unnormalized = "unnormalized",
-    }
-}
-
-/// Checked option values. Set by field or, checked, by name.
-#[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)] // TABLE documents each of them.
-pub struct Options {
-    pub method: Method,
-    pub alpha: f64,
-    pub beta: f64,
-    pub learn_weights: bool,
-    pub normalize: Normalize,
-    pub max_iterations: usize,
-    pub tolerance: f64,
-    pub kkt_tolerance: f64,
-    pub labels: Labels,
-    pub embedding: Embedding,
-    pub laplacian: Laplacian,
-    pub gamma: f64,
-    pub warm_start: bool,
-    pub restarts: usize,
-    pub seed: u64,
-    pub threads: usize,
-    pub time_limit: f64,
-    pub memory_limit: usize,
-    pub index_base: usize,
-}
-
-/// Type, bounds and place of an option.
-#[derive(Clone, Copy)]
-pub enum Kind {
-    /// A real number within closed bounds.
-    #[allow(missing_docs)]
-    Real { default: f64, min: f64, max: f64, get: fn(&Options) -> f64, set: fn(&mut Options, f64) },
-    /// A whole number within closed bounds.
-    #[allow(missing_docs)]
-    Int { default: i64, min: i64, max: i64, get: fn(&Options) -> i64, set: fn(&mut Options, i64) },
-    /// One of a few names.
-    #[allow(missing_docs)]
-    Text {
-        default: &'static str,
-        choices: &'static [&'static str],
-        get: fn(&Options) -> &'static str,
-        /// Called with one of `choices` only.
-        set: fn(&mut Options, &str),
+const METHOD: Spec = Spec {
+    name: "method",
+    doc: "clustering method: scmk, which is SCSK with one kernel, or one that the paper compares with",
+    kind: Kind::Text {
+        default: METHODS[0].name,
+        choices: &METHOD_NAMES,
+        get: |s| s.method.name(),
+        set: |s, v| s.method = Method::from_name(v).unwrap_or(s.method),
     },
-}
+};
 
-/// One row of the option table.
-#[derive(Clone, Copy)]
-#[allow(missing_docs)]
-pub struct Spec {
-    pub name: &'static str,
-    pub kind: Kind,
-    pub doc: &'static str,
-}
-
-macro_rules! real {
-    ($field:ident = $default:expr, $min:expr, $max:expr, $doc:expr) => {
-        Spec {
-            name: stringify!($field),
-            doc: $doc,
-            kind: Kind::Real {
-                default: $default,
-                min: $min,
-                max: $max,
-                get: |o| o.$field,
-                set: |o, v| o.$field = v,
-            },
-        }
-    };
-}
-
-macro_rules! int {
-    ($field:ident = $default:expr, $min:expr, $max:expr, $doc:expr) => {
-        Spec {
-            name: stringify!($field),
-            doc: $doc,
-            kind: Kind::Int {
-                default: $default,
-                min: $min,
-                max: $max,
-                get: |o| o.$field as i64,
-                set: |o, v| o.$field = v as _,
-            },
-        }
-    };
-}
-
-macro_rules! switch {
-    ($field:ident = $default:expr, $doc:expr) => {
-        Spec {
-            name: stringify!($field),
-            doc: $doc,
-            kind: Kind::Int {
-                default: $default,
-                min: 0,
-                max: 1,
-                get: |o| i64::from(o.$field),
-                set: |o, v| o.$field = v != 0,
-            },
-        }
-    };
-}
-
-macro_rules! text {
-    ($field:ident: $type:ident = $default:expr, $doc:expr) => {
-        Spec {
-            name: stringify!($field),
-            doc: $doc,
-            kind: Kind::Text {
-                default: $default,
-                choices: $type::NAMES,
-                get: |o| o.$field.name(),
-                set: |o, v| o.$field = $type::from_name(v).unwrap_or(o.$field),
-            },
-        }
-    };
-}
+const PRESET: Spec = Spec {
+    name: "preset",
+    doc: "sets normalize, alpha and beta together: paper is max, 0.01 and 1e-5; \
+          reads custom when they match neither",
+    kind: Kind::Text {
+        default: "default",
+        choices: &["default", "paper"],
+        get: preset,
+        set: set_preset,
+    },
+};
 
 /// Every option, in the order in which it is listed.
-pub const TABLE: &[Spec] = &[
-    text!(
-        method: Method = "scmk",
-        "clustering method: scmk (with one kernel it is SCSK), kkm, sc, rkkm, mkkm, aasc, rmkkm"
-    ),
-    Spec {
-        name: "preset",
-        doc: "sets normalize, alpha and beta together: paper is max, 0.01 and 1e-5; \
-              reads custom when they match neither",
-        kind: Kind::Text {
-            default: "default",
-            choices: &["default", "paper"],
-            get: preset,
-            set: set_preset,
-        },
-    },
-    real!(
-        alpha = 1.0,
-        1e-12,
-        1e12,
-        "of scmk: weight of |Z|^2; small gives few neighbours, large many"
-    ),
-    real!(beta = 1e-3, 0.0, 1e12, "of scmk: weight of Tr(P'LP); 0 is pure self-expression"),
-    switch!(
-        learn_weights = 1,
-        "1 learns the kernel weights, 0 keeps them equal; kkm, sc and rkkm never learn them"
-    ),
-    text!(
-        normalize: Normalize = "unit",
-        "scaling of each kernel: none, max (by its largest entry, the paper's), \
-         unit (centred, mean diagonal 1)"
-    ),
-    int!(
-        max_iterations = 100,
-        1,
-        1_000_000,
-        "most iterations, of each start where there are several"
-    ),
-    real!(
-        tolerance = 1e-5,
-        0.0,
-        1.0,
-        "stop when the relative change of the objective is below this, and for scmk the change of Z still to come"
-    ),
-    real!(
-        kkt_tolerance = 1e-9,
-        1e-13,
-        1e-2,
-        "of scmk: largest duality gap of a column of Z, relative to max|K_w| + alpha"
-    ),
-    text!(
-        labels: Labels = "auto",
-        "how scmk, sc and aasc read labels from the embedding unless the graph has exactly c parts: \
-         auto (k-means), kmeans, rotation, qr"
-    ),
-    text!(
-        embedding: Embedding = "model",
-        "what scmk reads labels from: model (P), normalized (normalised Laplacian of Z, unit rows)"
-    ),
-    text!(
-        laplacian: Laplacian = "symmetric",
-        "what sc and aasc embed with: symmetric (normalised), unnormalized"
-    ),
-    real!(gamma = 0.5, 0.01, 0.99, "of rmkkm: the weights obey sum(w^gamma) = 1"),
-    int!(
-        restarts = 20,
-        1,
-        1_000_000,
-        "starts of k-means, and of the kernel k-means methods; the best is kept"
-    ),
-    int!(seed = 0, 0, i64::MAX, "seed of those starts; nothing else is random"),
-    switch!(
-        warm_start = 0,
-        "1 starts scmk from the last result instead of from scratch: faster along a path of \
-         alpha or beta, but the answer then depends on the path"
-    ),
-    int!(
-        threads = 0,
-        0,
-        1024,
-        "worker threads, at most one for 16 samples; 0 is one for each core; results do not depend on it"
-    ),
-    real!(
-        time_limit = 0.0,
-        0.0,
-        1e12,
-        "seconds after which a fit stops with what it has, and any other call fails (but not within \
-         a tenth of a second); 0 is none"
-    ),
-    int!(
-        memory_limit = 0,
-        0,
-        i64::MAX,
-        "bytes, the library's own kernels included, beyond which kernels and fits are refused; 0 is none"
-    ),
-    int!(
-        index_base = 0,
-        0,
-        1,
-        "what messages count samples, features, kernels and views from: 0 or 1"
-    ),
-];
+pub const TABLE: &[Spec] = &{
+    let mut table = [METHOD; 2 + ROWS.len()];
+    table[1] = PRESET;
+    let mut k = 0;
+    // Ends: there are as many rows as settings.
+    while k < ROWS.len() {
+        table[2 + k] = ROWS[k];
+        k += 1;
+    }
+    table
+};
 
-fn preset(o: &Options) -> &'static str {
+fn preset(s: &Settings) -> &'static str {
     for name in ["default", "paper"] {
-        let mut other = o.clone();
+        let mut other = s.clone();
         set_preset(&mut other, name);
-        if other == *o {
+        if other == *s {
             return name;
         }
     }
     "custom"
 }
 
-fn set_preset(o: &mut Options, name: &str) {
-    (o.normalize, o.alpha, o.beta) = match name {
+fn set_preset(s: &mut Settings, name: &str) {
+    (s.normalize, s.alpha, s.beta) = match name {
         "paper" => (Normalize::Max, 0.01, 1e-5),
         _ => {
-            let d = Options::default();
+            let d = Settings::default();
             (d.normalize, d.alpha, d.beta)
         }
     };
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        let mut options = Self {
-            method: Method::Scmk,
-            alpha: 0.0,
-            beta: 0.0,
-            learn_weights: false,
-            normalize: Normalize::None,
-            max_iterations: 0,
-            tolerance: 0.0,
-            kkt_tolerance: 0.0,
-            labels: Labels::Auto,
-            embedding: Embedding::Model,
-            laplacian: Laplacian::Symmetric,
-            gamma: 0.0,
-            warm_start: false,
-            restarts: 0,
-            seed: 0,
-            threads: 0,
-            time_limit: 0.0,
-            memory_limit: 0,
-            index_base: 0,
-        };
-        for spec in TABLE {
-            match spec.kind {
-                Kind::Real { default, set, .. } => set(&mut options, default),
-                Kind::Int { default, set, .. } => set(&mut options, default),
-                // The preset is a view of other options, not one of its own.
-                Kind::Text { default, set, .. } if spec.name != "preset" => {
-                    set(&mut options, default)
-                }
-                Kind::Text { .. } => {}
-            }
-        }
-        options
-    }
 }
 
 /// The row of option `name`.
@@ -434,6 +132,11 @@ fn refused(name: &str, value: impl ToString, allowed: String) -> Error {
 }
 
 impl Options {
+    /// Their values.
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.0
+    }
+
     /// Sets option `name` to a real number. Options that are whole numbers take a whole `value`.
     pub fn set_real(&mut self, name: &str, value: f64) -> Result<()> {
         match find(name)?.kind {
@@ -442,7 +145,7 @@ impl Options {
                     let allowed = format!("a number from {} to {}", number(min), number(max));
                     return Err(refused(name, value, allowed));
                 }
-                set(self, value);
+                set(&mut self.0, value);
                 Ok(())
             }
             Kind::Int { min, max, .. } => {
@@ -466,7 +169,7 @@ impl Options {
                     let allowed = format!("a whole number from {min} to {max}");
                     return Err(refused(name, value, allowed));
                 }
-                set(self, value);
+                set(&mut self.0, value);
                 Ok(())
             }
             Kind::Real { .. } => self.set_real(name, value as f64),
@@ -484,7 +187,7 @@ impl Options {
                     let allowed = format!("one of {}", choices.join(", "));
                     return Err(refused(name, quoted(value), allowed));
                 }
-                set(self, value);
+                set(&mut self.0, value);
                 Ok(())
             }
             Kind::Real { .. } | Kind::Int { .. } => {
@@ -502,11 +205,11 @@ impl Options {
     /// The value of option `name`, which must be a number.
     pub fn get_real(&self, name: &str) -> Result<f64> {
         match find(name)?.kind {
-            Kind::Real { get, .. } => Ok(get(self)),
-            Kind::Int { get, .. } => Ok(get(self) as f64),
+            Kind::Real { get, .. } => Ok(get(&self.0)),
+            Kind::Int { get, .. } => Ok(get(&self.0) as f64),
             Kind::Text { get, .. } => Err(Error::InvalidArgument {
                 name: name.to_owned(),
-                value: format!("'{}'", get(self)),
+                value: format!("'{}'", get(&self.0)),
                 allowed: "this option is text, not a number".to_owned(),
             }),
         }
@@ -515,7 +218,7 @@ impl Options {
     /// The value of option `name`, which must be a whole number.
     pub fn get_int(&self, name: &str) -> Result<i64> {
         match find(name)?.kind {
-            Kind::Int { get, .. } => Ok(get(self)),
+            Kind::Int { get, .. } => Ok(get(&self.0)),
             _ => Err(Error::InvalidArgument {
                 name: name.to_owned(),
                 value: self.get_text(name)?,
@@ -527,9 +230,9 @@ impl Options {
     /// The value of option `name` as text, whatever its type.
     pub fn get_text(&self, name: &str) -> Result<String> {
         Ok(match find(name)?.kind {
-            Kind::Real { get, .. } => number(get(self)),
-            Kind::Int { get, .. } => get(self).to_string(),
-            Kind::Text { get, .. } => get(self).to_owned(),
+            Kind::Real { get, .. } => number(get(&self.0)),
+            Kind::Int { get, .. } => get(&self.0).to_string(),
+            Kind::Text { get, .. } => get(&self.0).to_owned(),
         })
     }
 }

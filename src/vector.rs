@@ -35,7 +35,7 @@ vectorized! {
     /// xᵀy.
     pub(crate) fn dot<'a>(x: &'a [f64], y: &'a [f64]) -> f64 {
         let mut lanes = [0.0; LANES];
-        let ((xs, rest), (ys, other)) = (x.as_chunks::<LANES>(), y[..x.len()].as_chunks::<LANES>());
+        let ((xs, rest), (ys, other)) = (pulp::as_arrays::<LANES, _>(x), pulp::as_arrays::<LANES, _>(&y[..x.len()]));
         let ys = &ys[..xs.len()];
         for i in 0..xs.len() {
             for k in 0..LANES {
@@ -141,8 +141,8 @@ vectorized! {
     /// negative; +∞ if none does.
     pub(crate) fn longest_step<'a>(point: &'a [f64], direction: &'a [f64]) -> f64 {
         let mut lanes = [f64::INFINITY; LANES];
-        let (points, rest) = point.as_chunks::<LANES>();
-        let (directions, other) = direction[..point.len()].as_chunks::<LANES>();
+        let (points, rest) = pulp::as_arrays::<LANES, _>(point);
+        let (directions, other) = pulp::as_arrays::<LANES, _>(&direction[..point.len()]);
         let directions = &directions[..points.len()];
         for i in 0..points.len() {
             for k in 0..LANES {
@@ -168,8 +168,8 @@ vectorized! {
     /// The sum of x and the number of entries where `mask` is positive.
     pub(crate) fn sum_where_positive<'a>(x: &'a [f64], mask: &'a [f64]) -> (f64, usize) {
         let (mut lanes, mut counts) = ([0.0; LANES], [0.0; LANES]);
-        let (xs, rest) = x.as_chunks::<LANES>();
-        let (masks, other) = mask[..x.len()].as_chunks::<LANES>();
+        let (xs, rest) = pulp::as_arrays::<LANES, _>(x);
+        let (masks, other) = pulp::as_arrays::<LANES, _>(&mask[..x.len()]);
         let masks = &masks[..xs.len()];
         for i in 0..xs.len() {
             for k in 0..LANES {
@@ -258,11 +258,11 @@ pub(crate) fn axpy_tile(
             let mut start = from;
             let mut tiles = y.chunks_exact_mut(len);
             for tile in &mut tiles {
-                let tile = &mut S::as_mut_simd_f64s(tile).0.as_chunks_mut::<WORDS>().0[0];
+                let tile = &mut pulp::as_arrays_mut::<WORDS, _>(S::as_mut_simd_f64s(tile).0).0[0];
                 let mut sums = *tile;
                 for term in terms {
                     let column = &matrix[term.1 * rows + start..][..len];
-                    let column = &S::as_simd_f64s(column).0.as_chunks::<WORDS>().0[0];
+                    let column = &pulp::as_arrays::<WORDS, _>(S::as_simd_f64s(column).0).0[0];
                     let factor = simd.splat_f64s(term.0);
                     for k in 0..WORDS {
                         sums[k] = simd.mul_add_e_f64s(factor, column[k], sums[k]);
@@ -309,14 +309,14 @@ pub(crate) fn substitute(
         #[inline(always)]
         fn run<S: Simd, const W: usize>(self, simd: S) {
             let (zeros, from) = self.span;
-            let sides = S::as_mut_simd_f64s(self.sides).0.as_chunks_mut::<W>().0;
+            let sides = pulp::as_arrays_mut::<W, _>(S::as_mut_simd_f64s(self.sides).0).0;
             for j in from..self.inverse_diagonal.len() {
                 // Four sums for each side: one would have to wait for itself.
                 let mut sums = [[simd.splat_f64s(0.0); W]; 4];
                 if zeros < j {
                     let row = &self.rows[self.starts[j] + zeros..self.starts[j] + j];
-                    let (fours, rest) = row.as_chunks::<4>();
-                    let (known, known_rest) = sides[zeros..j].as_chunks::<4>();
+                    let (fours, rest) = pulp::as_arrays::<4, _>(row);
+                    let (known, known_rest) = pulp::as_arrays::<4, _>(&sides[zeros..j]);
                     for (four, known) in fours.iter().zip(known) {
                         for u in 0..4 {
                             let factor = simd.splat_f64s(four[u]);

@@ -277,7 +277,7 @@ fn sc_embeds_with_the_smallest_eigenvectors() {
             let (values, vectors) = smallest(&matrix, clusters);
             close(found.objective, values.iter().sum(), 1e-8);
             // Rows of unit length that span what the eigenvectors span: equal inner products.
-            let embedding = found.embedding.unwrap();
+            let embedding = found.embedding.as_ref().unwrap();
             let length = |i: usize| vectors.row(i).iter().map(|v| v * v).sum::<f64>().sqrt();
             for (i, j) in [(0, 1), (2, 9), (11, 11), (3, samples - 1)] {
                 let ours: f64 =
@@ -543,7 +543,7 @@ fn what_a_method_does_not_have_is_said_by_name() {
     let message = fitted.info_real("kkt_residual").unwrap_err().to_string();
     assert_eq!(message, "method kkm has no kkt_residual");
     assert!(fitted.info_int("components").is_err() && fitted.info_int("similarity_nnz").is_err());
-    let part = fitted.part("embedding", |fit| fit.embedding.as_ref());
+    let part = fitted.embedding();
     assert_eq!(part.unwrap_err().to_string(), "method kkm has no embedding");
     assert!(fitted.info_real("objective").is_ok() && fitted.info_int("iterations").is_ok());
     set(&mut fitted, &[("method", "sc")]);
@@ -558,7 +558,7 @@ fn what_a_stopped_fit_has_not_reached_is_said_so() {
         let control = Control::default();
         control.cancel();
         assert_eq!(stopped.fit(&control, None).unwrap().outcome, Outcome::Cancelled);
-        let part = stopped.part("embedding", |fit| fit.embedding.as_ref());
+        let part = stopped.embedding();
         let expected = "the fit was stopped before this part of the result was there";
         assert_eq!(part.unwrap_err().to_string(), expected);
         assert_eq!(stopped.info_int("components").unwrap_err().to_string(), expected);

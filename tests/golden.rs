@@ -137,7 +137,7 @@ impl Problem {
         ));
         files.push(("objective.csv".to_owned(), text(&vec![vec![fit.objective]])));
         if let Some(similarity) = &fit.similarity {
-            let n = similarity.samples();
+            let n = similarity.targets();
             let row = |i: usize| similarity.columns().iter().map(|c| c.entry(i)).collect();
             files.push(("similarity.csv".to_owned(), text(&(0..n).map(row).collect())));
         }

@@ -54,9 +54,8 @@ const ALLOWED: &[(&str, &str, &str)] = &[
     ("src/error.rs", ".collect(", "an excerpt has sixty characters"),
     ("src/ffi/handle.rs", ".to_string_lossy()", "a message is short"),
     ("src/ffi/texts.rs", ".collect(", "the library's own tables"),
-    ("src/kernel/list.rs", ".collect(", "names of the parameters of one kernel"),
     (
-        "src/lifeboat.rs",
+        "src/reserve.rs",
         "Mat::<f64>::zeros",
         "the one product that finds out how large its buffer is",
     ),

@@ -3,7 +3,7 @@
 //!
 //! `SCMK_PROBLEMS` says how many random problems; each is told by its number should it fail.
 
-use scmk::options::Normalize;
+use scmk::settings::Normalize;
 use scmk::{Control, Error, Features, Fit, Model};
 use std::ops::{Add, Mul, Sub};
 
@@ -237,7 +237,7 @@ fn check(number: usize) -> bool {
     (0..5).for_each(|_| {
         random.next();
     });
-    let n = 4 + random.below(if number.is_multiple_of(10) { 60 } else { 20 });
+    let n = 4 + random.below(if number % 10 == 0 { 60 } else { 20 });
     let clusters = 1 + random.below(4.min(n));
     let kernels: Vec<Vec<f64>> = (0..1 + random.below(3)).map(|_| kernel(n, random)).collect();
     let mut model = Model::new(n, clusters).unwrap();
@@ -257,7 +257,7 @@ fn check(number: usize) -> bool {
         let (learn, iterations) = (random.below(2), [1, 2, 100][random.below(3)]);
         model
             .set(|o| {
-                o.normalize = normalize;
+                o.set_text("normalize", normalize.name())?;
                 o.set_real("alpha", alpha)?;
                 o.set_real("beta", beta)?;
                 o.set_int("learn_weights", learn as i64)?;

@@ -4,8 +4,8 @@
 //! `SCMK_FITS` says how many, `SCMK_FIRST` where to start; each is told by its number should it fail.
 //! The time is only looked at on request (`SCMK_WATCH=1`): a busy machine may take any time.
 
+use scmk::infos;
 use scmk::options::{Kind, TABLE};
-use scmk::result::INFOS;
 use scmk::{Control, Error, Features, Model};
 use std::time::{Duration, Instant};
 
@@ -176,7 +176,7 @@ fn numbers(model: &Model<'_>, n: usize, told: &str) {
             assert!((sum - 1.0).abs() < 1e-9, "{told}: a column of Z sums to {sum}");
         }
     }
-    for (name, ..) in INFOS {
+    for name in infos::TABLE.iter().map(|info| info.name) {
         if let Ok(value) = model.info_real(name) {
             assert!(!value.is_nan(), "{told}: {name}");
         }

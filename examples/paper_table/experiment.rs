@@ -160,7 +160,7 @@ impl Set {
         let data = Data::load(folder, name)
             .map_err(|error| format!("data set {name} in '{}': {error}", folder.display()))?;
         let model = data.model("paper", &[])?;
-        let values = |kernel: &scmk::matrix::Kernel<'_>| {
+        let values = |kernel: &scmk::kernel::Gram<'_>| {
             (0..data.samples).flat_map(|j| kernel.column(j).unwrap_or_default()).collect()
         };
         let mut kernels = Vec::new();
@@ -261,7 +261,7 @@ impl Job<'_> {
                 outcome: fit.outcome.name().to_owned(),
                 kkt_residual: fit.kkt_residual,
                 components: fit.components,
-                seconds: fit.seconds.total,
+                seconds: fit.total_seconds,
                 weights: fit.weights.clone(),
             });
         }

@@ -9,7 +9,7 @@ use libfuzzer_sys::fuzz_target;
 use scmk::ffi::*;
 use scmk::metrics;
 use scmk::options::{Kind, TABLE};
-use scmk::result::INFOS;
+use scmk::infos;
 use scmk_fuzz::input::{Input, square};
 use scmk_fuzz::results::{
     check_labels, check_orthonormal, check_similarity, check_trace, check_weights,
@@ -1042,7 +1042,6 @@ fn clear_kernels(input: &mut Input<'_>) {
         target.change(|shadow| {
             shadow.kernels = 0;
             shadow.views.clear();
-            shadow.next_view = None;
             shadow.fitted = None;
             shadow.borrowed.clear();
         });
@@ -1532,7 +1531,7 @@ fn trace(input: &mut Input<'_>) {
 
 fn info(input: &mut Input<'_>) {
     let target = target(input);
-    let names: [&str; INFOS.len()] = std::array::from_fn(|k| INFOS[k].0);
+    let names: [&str; infos::TABLE.len()] = std::array::from_fn(|k| infos::TABLE[k].name);
     let name = Name::new(input, &names);
     let early = [
         "samples",

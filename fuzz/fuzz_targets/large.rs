@@ -5,10 +5,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use scmk::options::{Embedding, Labels, Laplacian, Method, Normalize};
+use scmk::settings::Normalize;
 use scmk::{Error, Features, Model, Options, Outcome};
 use scmk_fuzz::input::{Input, Random};
-use scmk_fuzz::{ensure, fits, show, watchdog};
+use scmk_fuzz::{ensure, fits, set_all, show, watchdog};
 
 fuzz_target!(|data: &[u8]| {
     let input = &mut Input::new(data);
@@ -29,12 +29,14 @@ fuzz_target!(|data: &[u8]| {
     let decades = f64::from(input.byte()) / 8.0 - 16.0;
     let views: Vec<View> = (0..[1, 1, 2, 3][input.below(4)]).map(|_| View::new(input)).collect();
     // The option goes from 1e-12 to 1e12: the rest has to come from the data.
-    options.alpha = 10f64.powf(decades.clamp(-12.0, 12.0));
+    let alpha = 10f64.powf(decades.clamp(-12.0, 12.0)).clamp(1e-12, 1e12);
+    options.set_real("alpha", alpha).expect("within its range");
     let scale = match options.normalize {
-        Normalize::None => options.alpha / 10f64.powf(decades),
+        Normalize::None => alpha / 10f64.powf(decades),
         _ => 1.0,
     };
-    options.beta = (options.alpha * input.one_of(&[0.1, 0.0, 1e-6, 1e-3, 1.0, 30.0])).min(1e12);
+    let beta = (alpha * input.one_of(&[0.1, 0.0, 1e-6, 1e-3, 1.0, 30.0])).min(1e12);
+    options.set_real("beta", beta).expect("within its range");
     show!("{samples} samples, {clusters} clusters, data times {scale:e}, {options:#?}");
     let limit = options.time_limit;
     let mut model = Model::new(samples, clusters).expect("sizes that are allowed");
@@ -62,7 +64,7 @@ fuzz_target!(|data: &[u8]| {
         // From there to another alpha.
         let alpha = (model.options().alpha * input.one_of(&[10.0, 0.1, 1e4])).clamp(1e-12, 1e12);
         let change = |options: &mut Options| {
-            options.warm_start = true;
+            options.set_int("warm_start", 1)?;
             options.set_real("alpha", alpha)
         };
         model.set(change).expect("an alpha that is allowed");
@@ -70,24 +72,22 @@ fuzz_target!(|data: &[u8]| {
 });
 
 fn options(input: &mut Input<'_>) -> Options {
-    let methods =
-        [Method::Kkm, Method::Sc, Method::Rkkm, Method::Mkkm, Method::Aasc, Method::Rmkkm];
-    Options {
-        method: if input.rarely(4) { input.one_of(&methods) } else { Method::Scmk },
-        learn_weights: !input.rarely(3),
-        normalize: input.one_of(&[Normalize::Unit, Normalize::Max, Normalize::None]),
-        max_iterations: input.one_of(&[2, 1, 5, 30]),
-        tolerance: input.one_of(&[1e-5, 0.0, 1e-3]),
-        kkt_tolerance: input.one_of(&[1e-9, 1e-13, 1e-6, 1e-2]),
-        labels: input.one_of(&[Labels::Auto, Labels::Kmeans, Labels::Rotation, Labels::Qr]),
-        embedding: input.one_of(&[Embedding::Model, Embedding::Normalized]),
-        laplacian: input.one_of(&[Laplacian::Symmetric, Laplacian::Unnormalized]),
-        restarts: 1 + input.below(3),
-        seed: u64::from(input.byte()),
-        threads: 1 + input.below(2),
-        time_limit: input.one_of(&[0.2, 0.4, 1.0]),
-        ..Options::default()
-    }
+    let methods = ["kkm", "sc", "rkkm", "mkkm", "aasc", "rmkkm"];
+    set_all(&[
+        ("method", &if input.rarely(4) { input.one_of(&methods) } else { "scmk" }),
+        ("learn_weights", &u8::from(!input.rarely(3))),
+        ("normalize", &input.one_of(&["unit", "max", "none"])),
+        ("max_iterations", &input.one_of(&[2, 1, 5, 30])),
+        ("tolerance", &input.one_of(&[1e-5, 0.0, 1e-3])),
+        ("kkt_tolerance", &input.one_of(&[1e-9, 1e-13, 1e-6, 1e-2])),
+        ("labels", &input.one_of(&["auto", "kmeans", "rotation", "qr"])),
+        ("embedding", &input.one_of(&["model", "normalized"])),
+        ("laplacian", &input.one_of(&["symmetric", "unnormalized"])),
+        ("restarts", &(1 + input.below(3))),
+        ("seed", &input.byte()),
+        ("threads", &(1 + input.below(2))),
+        ("time_limit", &input.one_of(&[0.2, 0.4, 1.0])),
+    ])
 }
 
 /// Points, and what is made of them.
@@ -129,7 +129,7 @@ impl View {
             steps: input.one_of(&[0, 0, 0, 2, 5, 50]),
             common: input.one_of(&[0.0, 0.0, 0.0, 1.0, 1e4, 1e8]),
             list: (kind % 4 < 2).then_some(usize::from(kind / 4) % LISTS.len()),
-            linear: kind.is_multiple_of(2),
+            linear: kind % 2 == 0,
         }
     }
 

@@ -3,10 +3,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use scmk::options::{Embedding, Labels, Laplacian, Method, Normalize};
 use scmk::{Error, Features, Model, Options, Outcome};
 use scmk_fuzz::input::{Input, Random, square};
-use scmk_fuzz::{ensure, fits, show};
+use scmk_fuzz::{ensure, fits, set_all, show};
 
 /// Seconds, far beyond what the sizes here need.
 const TIME_LIMIT: f64 = 1.0;
@@ -73,27 +72,25 @@ fuzz_target!(|data: &[u8]| {
 fn options(input: &mut Input<'_>) -> Options {
     let alphas = [1.0, 1e-12, 1e-9, 1e-5, 1e-2, 0.1, 10.0, 1e4, 1e12];
     let betas = [1e-3, 0.0, 1e-12, 1e-5, 0.1, 1.0, 1e3, 1e12];
-    let methods =
-        [Method::Kkm, Method::Sc, Method::Rkkm, Method::Mkkm, Method::Aasc, Method::Rmkkm];
-    Options {
-        method: if input.rarely(3) { input.one_of(&methods) } else { Method::Scmk },
-        alpha: input.one_of(&alphas),
-        beta: input.one_of(&betas),
-        learn_weights: !input.rarely(3),
-        normalize: input.one_of(&[Normalize::Unit, Normalize::Max, Normalize::None]),
-        max_iterations: 1 + input.below(6),
-        tolerance: input.one_of(&[1e-5, 0.0, 1e-12, 1.0]),
-        kkt_tolerance: input.one_of(&[1e-9, 1e-13, 1e-6, 1e-2]),
-        labels: input.one_of(&[Labels::Auto, Labels::Kmeans, Labels::Rotation, Labels::Qr]),
-        embedding: input.one_of(&[Embedding::Model, Embedding::Normalized]),
-        laplacian: input.one_of(&[Laplacian::Symmetric, Laplacian::Unnormalized]),
-        gamma: input.one_of(&[0.5, 0.01, 0.1, 0.9, 0.99]),
-        restarts: 1 + input.below(3),
-        seed: u64::from(input.byte()),
-        threads: if input.rarely(8) { 2 } else { 1 },
-        time_limit: TIME_LIMIT,
-        ..Options::default()
-    }
+    let methods = ["kkm", "sc", "rkkm", "mkkm", "aasc", "rmkkm"];
+    set_all(&[
+        ("method", &if input.rarely(3) { input.one_of(&methods) } else { "scmk" }),
+        ("alpha", &input.one_of(&alphas)),
+        ("beta", &input.one_of(&betas)),
+        ("learn_weights", &u8::from(!input.rarely(3))),
+        ("normalize", &input.one_of(&["unit", "max", "none"])),
+        ("max_iterations", &(1 + input.below(6))),
+        ("tolerance", &input.one_of(&[1e-5, 0.0, 1e-12, 1.0])),
+        ("kkt_tolerance", &input.one_of(&[1e-9, 1e-13, 1e-6, 1e-2])),
+        ("labels", &input.one_of(&["auto", "kmeans", "rotation", "qr"])),
+        ("embedding", &input.one_of(&["model", "normalized"])),
+        ("laplacian", &input.one_of(&["symmetric", "unnormalized"])),
+        ("gamma", &input.one_of(&[0.5, 0.01, 0.1, 0.9, 0.99])),
+        ("restarts", &(1 + input.below(3))),
+        ("seed", &input.byte()),
+        ("threads", &if input.rarely(8) { 2 } else { 1 }),
+        ("time_limit", &TIME_LIMIT),
+    ])
 }
 
 /// Hands the matrix over with a gap below each column, in which nothing may be read.

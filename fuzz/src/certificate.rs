@@ -5,8 +5,9 @@
 //! time, have errors of a few roundings of the largest centred entry, far below what is checked.
 
 use crate::ensure;
-use scmk::matrix::{Kernel, Matrix};
-use scmk::options::{Embedding, Normalize};
+use scmk::kernel::Gram;
+use scmk::matrix::Matrix;
+use scmk::settings::{Laplacian, Normalize};
 use scmk::{Fit, Model};
 use std::ops::{Add, Mul, Sub};
 
@@ -80,7 +81,7 @@ struct Centred {
     blur: f64,
 }
 
-fn centred(kernel: &Kernel<'_>, normalize: Normalize) -> Centred {
+fn centred(kernel: &Gram<'_>, normalize: Normalize) -> Centred {
     let n = kernel.samples();
     // Of features a common part may never have been in the entries that the library keeps: these are
     // rounded to be seen here, and little may be left of what tells samples apart.
@@ -146,6 +147,40 @@ fn mix(kernels: &[Centred], weights: &[f64], alpha: f64, normalize: Normalize) -
     // Entries go up to 2, and blurred ones are centred too.
     let blur = kernels.iter().zip(&factors).map(|(kernel, factor)| 8.0 * kernel.blur * factor);
     Mixed { largest: size, blur: blur.sum(), centred, unit }
+}
+
+/// Whether K_w + αI is positive definite, as far as a Cholesky factorization can tell. Larger ones are
+/// taken for convex.
+pub fn is_convex(model: &Model<'_>, fit: &Fit) -> bool {
+    let (n, options) = (model.samples(), model.options());
+    let (Some(certified), Some(alpha)) = (&fit.certified, fit.alpha_used) else { return true };
+    if n > 60 {
+        return true;
+    }
+    let kernels: Vec<Centred> =
+        model.kernels().iter().map(|k| centred(k, options.normalize)).collect();
+    let mixed = mix(&kernels, &certified.weights, alpha, options.normalize);
+    let mut a = mixed.centred;
+    for j in 0..n {
+        a[j + j * n] += alpha / mixed.unit;
+        // The constant vector is no direction of the problem.
+        (0..n).for_each(|i| a[i + j * n] += mixed.largest / n as f64);
+    }
+    for j in 0..n {
+        let pivot = a[j + j * n];
+        if pivot <= 0.0 {
+            return false;
+        }
+        for i in j..n {
+            a[i + j * n] /= pivot.sqrt();
+        }
+        for k in j + 1..n {
+            for i in k..n {
+                a[i + k * n] -= a[i + j * n] * a[k + j * n];
+            }
+        }
+    }
+    true
 }
 
 /// Checks gap and objective of a complete fit. `similarity` is its Z, a dense matrix.
@@ -231,7 +266,7 @@ fn pulls(embedding: Option<&Matrix>, factor: f64) -> Vec<Wide> {
 fn check_objective(model: &Model<'_>, fit: &Fit, similarity: &[f64], kernels: &[Centred]) {
     let (n, options) = (model.samples(), model.options());
     // Otherwise the result has another P than the objective.
-    let Some(p) = fit.embedding.as_ref().filter(|_| options.embedding == Embedding::Model) else {
+    let Some(p) = fit.embedding.as_ref().filter(|_| options.embedding == Laplacian::Unnormalized) else {
         return;
     };
     let mixed = mix(kernels, &fit.weights, options.alpha, options.normalize);

@@ -47,3 +47,12 @@ pub fn fail(message: &str, file: &str, line: u32) -> ! {
 pub fn is_one_line(message: &str) -> bool {
     !message.contains(char::is_control)
 }
+
+/// Options that have these values, written as they are.
+pub fn set_all(values: &[(&str, &dyn std::fmt::Display)]) -> scmk::Options {
+    let mut options = scmk::Options::default();
+    for (name, value) in values {
+        options.set_text(name, &value.to_string()).expect("a value that is allowed");
+    }
+    options
+}

@@ -1,5 +1,6 @@
 //! The caller's memory: checked here, borrowed for one call, never adopted.
 
+use super::handle::whole_characters;
 use crate::error::{Error, Result, quoted};
 use std::ffi::{CStr, c_char};
 use std::mem::MaybeUninit;
@@ -103,8 +104,8 @@ impl<'a, T: Copy> Output<'a, T> {
         for place in self.0.iter_mut() {
             place.write(value);
         }
-        // SAFETY: all elements have just been written.
-        unsafe { self.0.assume_init_mut() }
+        // SAFETY: all elements have just been written, and MaybeUninit<T> is laid out as T is.
+        unsafe { slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), self.0.len()) }
     }
 }
 
@@ -163,7 +164,7 @@ pub(super) unsafe fn copy_text(
     // SAFETY: the promise about `needed`.
     let needed = unsafe { optional("needed", needed) }?;
     if cap > 0 {
-        let kept = &text.as_bytes()[..text.floor_char_boundary(cap - 1)];
+        let kept = &text.as_bytes()[..whole_characters(text, cap - 1)];
         // SAFETY: the promise about `buf`.
         let buf = unsafe { Output::new("buf", buf, cap, kept.len() + 1) }?;
         buf.fill(kept.iter().map(|&byte| byte as c_char).chain([0]));

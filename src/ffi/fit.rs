@@ -3,6 +3,7 @@
 use super::guard;
 use super::handle::{Progress, State, scmk_model};
 use super::status::scmk_status;
+use super::texts;
 use crate::arithmetic::Environment;
 use crate::error::{Error, Result};
 use crate::model::{Model, Watch};
@@ -107,7 +108,7 @@ fn tell(Progress { function, user }: Progress, host: Environment, now: monitor::
     // SAFETY: scmk_set_progress makes the caller promise a function of this type that may be called
     // with `user` on the thread that made the call, which is this one.
     let stop = host.during(|| unsafe {
-        let step = now.step.name().as_ptr();
+        let step = texts::step(now.step).as_ptr();
         function(user, step, now.iteration as i64, now.fraction, now.objective)
     });
     stop != 0

@@ -34,6 +34,11 @@ unsafe impl Send for Progress {}
 /// one when there is none left.
 pub(super) struct Message([u8; Self::ROOM]);
 
+/// The length of the longest beginning of `text` that has whole characters and at most `most` bytes.
+pub(super) fn whole_characters(text: &str, most: usize) -> usize {
+    (0..=most.min(text.len())).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0)
+}
+
 impl Message {
     /// More than the longest message has.
     const ROOM: usize = 512;
@@ -44,7 +49,7 @@ impl Message {
 
     /// Takes over as much as there is room for, whole characters, and a NUL.
     pub(super) fn set(&mut self, text: &str) {
-        let kept = &text.as_bytes()[..text.floor_char_boundary(Self::ROOM - 1)];
+        let kept = &text.as_bytes()[..whole_characters(text, Self::ROOM - 1)];
         self.0[..kept.len()].copy_from_slice(kept);
         self.0[kept.len()..].fill(0);
     }

@@ -7,8 +7,10 @@ use super::options::{SCMK_TYPE_INT, SCMK_TYPE_REAL, checked_index};
 use super::status::scmk_status;
 use super::texts;
 use crate::error::{Error, Result};
+use crate::infos::{self, Kind};
+use crate::model::SIMILARITY;
 use crate::monitor::{Control, Limit};
-use crate::result::{INFOS, InfoKind, Outcome};
+use crate::outcome::Outcome;
 use std::ffi::{CStr, c_char};
 
 /// Outcome of a fit: the changes fell below the option tolerance.
@@ -135,7 +137,7 @@ pub unsafe extern "C" fn scmk_embedding(
     len: usize,
 ) -> scmk_status {
     guard::on_model(model, |state, _| {
-        let values = state.model.part("embedding", |fit| fit.embedding.as_ref())?.values();
+        let values = state.model.embedding()?.values();
         // SAFETY: the caller promises len elements at out, used by nobody else.
         unsafe { Output::new("out", out, len, values.len()) }?.fill(values.iter().copied());
         Ok(())
@@ -156,7 +158,8 @@ pub unsafe extern "C" fn scmk_certified_weights(
     len: usize,
 ) -> scmk_status {
     guard::on_model(model, |state, _| {
-        let certified = state.model.part("certified weights", |fit| fit.certified.as_ref())?;
+        let certified =
+            state.model.part(SIMILARITY, "certified weights", |fit| fit.certified.as_ref())?;
         let weights = &certified.weights;
         // SAFETY: the caller promises len elements at out, used by nobody else.
         unsafe { Output::new("out", out, len, weights.len()) }?.fill(weights.iter().copied());
@@ -177,7 +180,8 @@ pub unsafe extern "C" fn scmk_certified_embedding(
     len: usize,
 ) -> scmk_status {
     guard::on_model(model, |state, _| {
-        let certified = state.model.part("certified embedding", |fit| fit.certified.as_ref())?;
+        let certified =
+            state.model.part(SIMILARITY, "certified embedding", |fit| fit.certified.as_ref())?;
         let needed = state.model.samples() * state.model.clusters();
         // SAFETY: the caller promises len elements at out, used by nobody else.
         let out = unsafe { Output::new("out", out, len, needed) }?;
@@ -205,13 +209,13 @@ pub unsafe extern "C" fn scmk_similarity(
 ) -> scmk_status {
     guard::on_model(model, |state, control| {
         let asked = Asked::new(state, control);
-        let similarity = state.model.part("similarity", |fit| fit.similarity.as_ref())?;
-        let samples = similarity.samples();
+        let similarity = state.model.similarity()?;
+        let (rows, cols) = (similarity.anchors(), similarity.targets());
         // SAFETY: the caller promises len elements at out, used by nobody else.
-        let mut out = unsafe { Output::new("out", out, len, samples * samples) }?;
+        let mut out = unsafe { Output::new("out", out, len, rows * cols) }?;
         for column in similarity.columns() {
             asked.go_on()?;
-            column.scatter(out.split(samples).filled(0.0));
+            column.scatter(out.split(rows).filled(0.0));
         }
         Ok(())
     })
@@ -235,7 +239,7 @@ pub unsafe extern "C" fn scmk_similarity_csc(
 ) -> scmk_status {
     guard::on_model(model, |state, control| {
         let asked = Asked::new(state, control);
-        let similarity = state.model.part("similarity", |fit| fit.similarity.as_ref())?;
+        let similarity = state.model.similarity()?;
         let (columns, needed) = (similarity.columns(), similarity.nnz());
         if colptr_len > columns.len() + 1 {
             return Err(Error::Dimension {
@@ -336,7 +340,7 @@ pub unsafe extern "C" fn scmk_info_int(
 /// Number of infos. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn scmk_info_count() -> usize {
-    guard::value(0, || INFOS.len())
+    guard::value(0, || infos::TABLE.len())
 }
 
 /// Describes an info. Any output but name may be NULL. Strings are static: never free them.
@@ -353,7 +357,7 @@ pub unsafe extern "C" fn scmk_info_name(
     doc: *mut *const c_char,
 ) -> scmk_status {
     guard::call(|| {
-        let index = checked_index(index, INFOS.len())?;
+        let index = checked_index(index, infos::TABLE.len())?;
         // SAFETY: the caller promises room for one element at each output that is not NULL.
         let (name, kind, doc) = unsafe {
             (Output::one("name", name)?, optional("type", r#type)?, optional("doc", doc)?)
@@ -363,9 +367,9 @@ pub unsafe extern "C" fn scmk_info_name(
         set(doc, texts.doc.as_ptr());
         set(
             kind,
-            match INFOS[index].1 {
-                InfoKind::Real(_) => SCMK_TYPE_REAL,
-                InfoKind::Int(_) => SCMK_TYPE_INT,
+            match infos::TABLE[index].kind {
+                Kind::Real(_) => SCMK_TYPE_REAL,
+                Kind::Int(_) => SCMK_TYPE_INT,
             },
         );
         Ok(())

@@ -1,8 +1,10 @@
 //! Static texts as C sees them: made once, NUL-terminated, alive as long as the library.
 
+use crate::infos;
 use crate::metrics::METRICS;
+use crate::monitor::Step;
 use crate::options::{Kind, Options, TABLE};
-use crate::result::{INFOS, Outcome};
+use crate::outcome::Outcome;
 use std::ffi::{CStr, CString};
 use std::sync::OnceLock;
 
@@ -54,10 +56,22 @@ pub(super) fn options() -> &'static [OptionTexts] {
     })
 }
 
-/// The texts of [`INFOS`], row by row.
+/// What a progress callback calls a step.
+pub(super) const fn step(step: Step) -> &'static CStr {
+    match step {
+        Step::Kernels => c"kernels",
+        Step::Similarity => c"similarity",
+        Step::Embedding => c"embedding",
+        Step::Weights => c"weights",
+        Step::Labels => c"labels",
+        Step::Iteration => c"iteration",
+    }
+}
+
+/// The texts of [`infos::TABLE`], row by row.
 pub(super) fn infos() -> &'static [Named] {
     static TEXTS: OnceLock<Vec<Named>> = OnceLock::new();
-    TEXTS.get_or_init(|| INFOS.iter().map(|(name, _, doc)| named(name, doc)).collect())
+    TEXTS.get_or_init(|| infos::TABLE.iter().map(|info| named(info.name, info.doc)).collect())
 }
 
 /// The texts of [`METRICS`], row by row.

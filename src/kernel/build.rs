@@ -1,29 +1,13 @@
 //! Kernels from features: inner products and distances once for a whole list.
 
-use super::KernelSpec;
-use super::products::Samples;
+use super::features::{Features, Samples, Source};
+use super::functions::Of;
+use super::{Gram, KernelSpec, Label};
 use crate::error::Result;
-use crate::matrix::{Kernel, Label, Matrix, mirror};
+use crate::matrix::{Matrix, mirror};
 use crate::memory;
 use crate::monitor::{Monitor, Step};
-use crate::vector;
 use rayon::prelude::*;
-
-/// A feature matrix in the caller's memory: entry (sample i, feature j) is
-/// `values[i * sample_stride + j * feature_stride]`.
-#[derive(Clone, Copy, Debug)]
-pub struct Features<'a> {
-    /// The caller's memory.
-    pub values: &'a [f64],
-    /// Number of samples.
-    pub samples: usize,
-    /// Number of features.
-    pub features: usize,
-    /// Elements from one sample to the next.
-    pub sample_stride: usize,
-    /// Elements from one feature to the next.
-    pub feature_stride: usize,
-}
 
 /// Bytes that building so many kernels takes at most, the kernels included: a copy of the features,
 /// and beside the kernels one matrix of inner products or distances.
@@ -46,99 +30,74 @@ pub(crate) fn build(
     specs: &[KernelSpec],
     first: usize,
     monitor: &Monitor<'_>,
-) -> Result<Vec<Kernel<'static>>> {
+) -> Result<Vec<Gram<'static>>> {
     const WHAT: &str = "kernels";
     monitor.begin(Step::Kernels, specs.len() + 1);
-    let samples = Samples::new(features, view, monitor)?;
-    let n = features.samples;
-    let mut kernels: Vec<Option<Kernel<'static>>> = memory::with_capacity(specs.len(), WHAT)?;
+    let mut samples = Samples::new(features, view, monitor)?;
+    let mut kernels: Vec<Option<Gram<'static>>> = memory::with_capacity(specs.len(), WHAT)?;
     kernels.resize_with(specs.len(), || None);
-    let label = |index: usize| Label { number: first + index, spec: Some(specs[index]) };
-    let scale = samples.scale();
-    let are = |kind: fn(&KernelSpec) -> bool| specs.iter().any(kind);
     monitor.advance(1);
 
+    let (scale, n) = (samples.scale(), features.samples);
+    let mut make = |spec: &KernelSpec, index, input: &Matrix, largest, common| {
+        let values = entries(spec, input, largest, monitor)?;
+        let label = Label { number: first + index, spec: Some(*spec) };
+        let kernel = Gram::computed(label, values, common, n, monitor)?;
+        let factor = scale.powi((spec.function.degree)(&spec.values));
+        kernels[index] = Some(kernel.times(factor));
+        monitor.advance(1);
+        Result::Ok(())
+    };
+    let those = |of: Of, additive: bool| {
+        let is =
+            move |spec: &KernelSpec| spec.function.of == of && spec.function.additive == additive;
+        specs.iter().enumerate().filter(move |(_, spec)| is(spec))
+    };
+
     // One kind after the other, so that no more than one n×n matrix is held beside the kernels.
-    let mut samples = samples;
-    if are(|spec| !matches!(spec, KernelSpec::Gaussian { .. })) {
+    if specs.iter().any(|spec| spec.function.of == Of::Products) {
         let (mut gram, common) = samples.gram(monitor)?;
-        for (index, _) in specs.iter().enumerate().filter(|(_, s)| **s == KernelSpec::Linear) {
-            let values = entrywise(&gram, |g| g, monitor)?;
+        for (index, spec) in those(Of::Products, true) {
             let common = common.as_ref().map(|common| memory::copied(common, WHAT)).transpose()?;
-            let kernel = Kernel::computed(label(index), values, common, n, monitor)?;
-            kernels[index] = Some(kernel.times(scale * scale));
-            monitor.advance(1);
+            make(spec, index, &gram, 0.0, common)?;
         }
         if let Some(common) = common {
             gram.values_mut().par_chunks_mut(n).zip(&common).for_each(|(column, own)| {
                 column.iter_mut().zip(&common).for_each(|(g, other)| *g += other + own);
             });
         }
-        for (index, spec) in specs.iter().enumerate() {
-            let KernelSpec::Polynomial { a, b } = *spec else { continue };
-            let values = match b {
-                // Without a call for every entry where that is easy.
-                2 => entrywise(&gram, |g| (a + g) * (a + g), monitor),
-                4 => entrywise(
-                    &gram,
-                    |g| {
-                        let square = (a + g) * (a + g);
-                        square * square
-                    },
-                    monitor,
-                ),
-                b => entrywise(&gram, |g| (a + g).powi(b as i32), monitor),
-            }?;
-            let kernel = Kernel::computed(label(index), values, None, n, monitor)?;
-            kernels[index] = Some(kernel.times(scale.powi(2 * b as i32)));
-            monitor.advance(1);
+        for (index, spec) in those(Of::Products, false) {
+            make(spec, index, &gram, 0.0, None)?;
         }
     }
-    if are(|spec| matches!(spec, KernelSpec::Gaussian { .. })) {
-        let distances = samples.into_squared_distances(monitor)?;
-        let largest = largest_of_lower(&distances);
-        for (index, spec) in specs.iter().enumerate() {
-            if let KernelSpec::Gaussian { t } = *spec {
-                let values = gaussian_kernel(&distances, largest, t, monitor)?;
-                kernels[index] = Some(Kernel::computed(label(index), values, None, n, monitor)?);
-                monitor.advance(1);
-            }
+    let mut largest = 0.0;
+    if specs.iter().any(|spec| spec.function.of == Of::SquaredDistances) {
+        let distances = samples.squared_distances(monitor)?;
+        largest = largest_of_lower(&distances);
+        for (index, spec) in those(Of::SquaredDistances, false) {
+            make(spec, index, &distances, largest, None)?;
         }
     }
+
+    let anchors = memory::shared(samples, "a copy of the features")?;
     let mut all = memory::with_capacity(kernels.len(), WHAT)?;
-    all.extend(kernels.into_iter().flatten());
+    all.extend(kernels.into_iter().flatten().zip(specs).map(|(kernel, &spec)| {
+        kernel.from(Source::Function { spec, anchors: anchors.clone(), largest })
+    }));
     Ok(all)
 }
 
-fn entrywise(
-    gram: &Matrix,
-    f: impl Fn(f64) -> f64 + Sync,
-    monitor: &Monitor<'_>,
-) -> Result<Vec<f64>> {
-    let mut values = memory::filled(gram.values().len(), 0.0, "a kernel")?;
-    let columns = gram.values().par_chunks(gram.rows());
-    values.par_chunks_mut(gram.rows()).zip(columns).try_for_each(|(out, gram)| {
-        for (out, &gram) in out.iter_mut().zip(gram) {
-            *out = f(gram);
-        }
-        monitor.go_on()
-    })?;
-    Ok(values)
-}
-
-fn gaussian_kernel(
-    squared_distances: &Matrix,
+/// The kernel of products or distances of which the lower triangle is in `input`.
+fn entries(
+    spec: &KernelSpec,
+    input: &Matrix,
     largest: f64,
-    t: f64,
     monitor: &Monitor<'_>,
 ) -> Result<Vec<f64>> {
-    // Samples that are all the same have a kernel of ones, which is refused as constant.
-    let unit = if largest > 0.0 { largest } else { 1.0 };
-    let scale = (unit * t).max(f64::MIN_POSITIVE);
-    let order = squared_distances.rows();
+    let order = input.rows();
     let mut values = memory::filled(order * order, 0.0, "a kernel")?;
     values.par_chunks_mut(order).enumerate().try_for_each(|(j, out)| {
-        vector::exp_of_negative(&squared_distances.col(j)[j..], scale, &mut out[j..]);
+        (spec.function.entries)(&spec.values, largest, &input.col(j)[j..], &mut out[j..]);
         monitor.go_on()
     })?;
     mirror(&mut values, order);
@@ -156,7 +115,7 @@ mod tests {
     use crate::error::Error;
     use crate::kernel::parse;
     use crate::monitor;
-    use crate::options::Normalize;
+    use crate::settings::Normalize;
     use rand_xoshiro::Xoshiro256PlusPlus;
     use rand_xoshiro::rand_core::{RngCore, SeedableRng};
 
@@ -167,7 +126,7 @@ mod tests {
         (0..samples).map(|_| (0..features).map(|_| number()).collect()).collect()
     }
 
-    fn build_list(features: Features<'_>, list: &str) -> Result<Vec<Kernel<'static>>> {
+    fn build_list(features: Features<'_>, list: &str) -> Result<Vec<Gram<'static>>> {
         let specs = parse(list)?;
         monitor::idle(|monitor| build(features, "view 0", &specs, 0, monitor))
     }
@@ -189,17 +148,21 @@ mod tests {
         let inner = |x: &[f64], y: &[f64]| -> f64 { x.iter().zip(y).map(|(x, y)| x * y).sum() };
         let farthest =
             rows.iter().flat_map(|x| rows.iter().map(|y| squared(x, y))).fold(0.0, f64::max);
-        let entry = |spec, x: &[f64], y: &[f64]| match spec {
-            KernelSpec::Gaussian { t } => (-squared(x, y) / (t * farthest)).exp(),
-            KernelSpec::Linear => inner(x, y),
-            KernelSpec::Polynomial { a, b } => (0..b).map(|_| a + inner(x, y)).product(),
+        let entry = |spec: KernelSpec, x: &[f64], y: &[f64]| {
+            let [first, second] = spec.values;
+            match spec.function.name {
+                "gaussian" => (-squared(x, y) / (first * farthest)).exp(),
+                "linear" => inner(x, y),
+                "polynomial" => (0..second as u32).map(|_| first + inner(x, y)).product(),
+                other => panic!("what is {other}?"),
+            }
         };
         let pairs = || rows.iter().flat_map(|y| rows.iter().map(move |x| (x, y)));
         let kernel = |spec| pairs().map(|(x, y)| entry(spec, x, y)).collect();
         parse(list).unwrap().into_iter().map(kernel).collect()
     }
 
-    fn assert_close(kernel: &Kernel<'_>, expected: &[f64], tolerance: f64) {
+    fn assert_close(kernel: &Gram<'_>, expected: &[f64], tolerance: f64) {
         let n = kernel.samples();
         let largest = expected.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
         for j in 0..n {
@@ -321,7 +284,7 @@ mod tests {
                     (0..30).flat_map(|j| expected.column(j).unwrap()).collect();
                 assert_close(kernel, &expected, 1e-13);
                 assert!(kernel.scale(Normalize::Unit).is_finite());
-                let polynomial = matches!(kernel.label().spec, Some(KernelSpec::Polynomial { .. }));
+                let polynomial = kernel.label().spec.unwrap().function.name == "polynomial";
                 assert_eq!(kernel.is_rescaled(), polynomial);
             }
         }
@@ -401,11 +364,55 @@ mod tests {
                 for values in [&entries, &rounded] {
                     let label = kernel.label();
                     let copied = monitor::idle(|monitor| {
-                        Kernel::copied(label, values, samples, samples, monitor)
+                        Gram::copied(label, values, samples, samples, monitor)
                     });
                     copied.unwrap();
                 }
             }
+        }
+    }
+
+    #[test]
+    fn blocks_with_other_samples_are_those_of_the_formulas() {
+        let (anchors, targets, features) = (140, 30, 5);
+        for (offset, factor) in [(0.0, 1.0), (50.0, 1.0), (0.0, 1e40)] {
+            let mut rows = random_rows(anchors + targets, features, 8);
+            // The farthest two, which the width of the gaussian goes by, are anchors.
+            rows[0] = vec![-2.0; features];
+            rows[1] = vec![2.0; features];
+            rows.iter_mut().flatten().for_each(|v| *v = (*v + offset) * factor);
+            let values = flat(&rows);
+            let (first, rest) = values.split_at(anchors * features);
+            let list = "gaussian(t=0.1); linear; polynomial(a=0,b=3)";
+            let kernels = build_list(row_major(first, anchors), list).unwrap();
+            for (kernel, expected) in kernels.iter().zip(naive(&rows, list)) {
+                let block = |rows, count| {
+                    let block = kernel.source().block(row_major(rows, count), "view 0");
+                    block.unwrap().unwrap()
+                };
+                let (own, others) = (block(first, anchors), block(rest, targets));
+                let spec = kernel.label().spec.unwrap();
+                let entry = |i: usize, j: usize| expected[i + j * (anchors + targets)];
+                let found = |i: usize, j: usize| match j < anchors {
+                    true => own.get(i, j),
+                    false => others.get(i, j - anchors),
+                };
+                // A common part of the linear kernel is left out; differences do not have it.
+                let difference = |of: &dyn Fn(usize, usize) -> f64, i: usize, j: usize| {
+                    let common = of(0, j) + of(i, 0) - of(0, 0);
+                    of(i, j) - if spec.function.additive { common } else { 0.0 }
+                };
+                let largest = expected.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
+                for j in 0..anchors + targets {
+                    for i in 0..anchors {
+                        let error = difference(&entry, i, j) - difference(&found, i, j);
+                        assert!(error.abs() <= 1e-11 * largest, "{spec} ({i}, {j}): {error:e}");
+                    }
+                }
+            }
+            let error = kernels[0].source().block(row_major(rest, 50), "view 7").unwrap_err();
+            let expected = "n_features of view 7: 3 given, the samples of the fit have 5";
+            assert_eq!(error.to_string(), expected);
         }
     }
 
@@ -419,7 +426,7 @@ mod tests {
                 build(row_major(&values, samples), "view 0", &specs, 0, monitor)
             });
             let kernels = kernels.unwrap();
-            let entry = |kernel: &Kernel<'_>| -> Vec<u64> {
+            let entry = |kernel: &Gram<'_>| -> Vec<u64> {
                 let entries = (0..samples).flat_map(|j| kernel.column(j).unwrap());
                 entries.chain([kernel.scale(Normalize::Unit)]).map(f64::to_bits).collect()
             };

@@ -1,80 +1,30 @@
 //! The kernel list: "paper", or kernels by name and parameters separated by semicolons.
 
+use super::functions::{FUNCTIONS, Function, MOST_PARAMETERS, Parameter, Values};
 use crate::error::{Error, Hint, Result, Synonyms, excerpt, quoted, unknown};
 use crate::memory;
 use std::fmt;
 
-/// One kernel function.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum KernelSpec {
-    /// exp(−|x−y|² / (t·d_max²)), d_max the largest distance between two samples.
-    Gaussian {
-        /// Width in units of d_max².
-        t: f64,
-    },
-    /// xᵀy.
-    Linear,
-    /// (a + xᵀy)^b.
-    Polynomial {
-        /// Offset, not negative.
-        a: f64,
-        /// Degree, at least 1.
-        b: u32,
-    },
+/// One kernel: a function and the values of its parameters.
+#[derive(Clone, Copy, Debug)]
+pub struct KernelSpec {
+    pub(crate) function: &'static Function,
+    pub(crate) values: Values,
 }
 
-/// The paper's pool of twelve.
-const PAPER: [KernelSpec; 12] = [
-    KernelSpec::Gaussian { t: 0.01 },
-    KernelSpec::Gaussian { t: 0.05 },
-    KernelSpec::Gaussian { t: 0.1 },
-    KernelSpec::Gaussian { t: 1.0 },
-    KernelSpec::Gaussian { t: 10.0 },
-    KernelSpec::Gaussian { t: 50.0 },
-    KernelSpec::Gaussian { t: 100.0 },
-    KernelSpec::Linear,
-    KernelSpec::Polynomial { a: 0.0, b: 2 },
-    KernelSpec::Polynomial { a: 0.0, b: 4 },
-    KernelSpec::Polynomial { a: 1.0, b: 2 },
-    KernelSpec::Polynomial { a: 1.0, b: 4 },
-];
-
-const NAMES: [&str; 4] = ["paper", "gaussian", "linear", "polynomial"];
-
-/// What kernels are called elsewhere.
-const SYNONYMS: Synonyms = &[
-    (&["rbf", "rbfdot", "gauss", "radial"], Hint::Called("gaussian")),
-    (&["vanilladot", "vanilla", "dot"], Hint::Called("linear")),
-    (&["polydot", "poly"], Hint::Called("polynomial")),
-    (
-        &["precomputed"],
-        Hint::Elsewhere("a kernel matrix is not given as features but added as a kernel"),
-    ),
-];
-
-const T: Parameter =
-    Parameter { name: "t", default: 1.0, allowed: "a finite number above 0", holds: |t| t > 0.0 };
-const A: Parameter = Parameter {
-    name: "a",
-    default: 1.0,
-    allowed: "a finite number that is not negative",
-    holds: |a| a >= 0.0,
-};
-const B: Parameter = Parameter {
-    name: "b",
-    default: 2.0,
-    allowed: "a whole number from 1 to 16",
-    holds: |b| b.fract() == 0.0 && (1.0..=16.0).contains(&b),
-};
-
-/// A parameter of a kernel.
-struct Parameter {
-    name: &'static str,
-    default: f64,
-    allowed: &'static str,
-    /// Whether a finite number is allowed.
-    holds: fn(f64) -> bool,
+impl PartialEq for KernelSpec {
+    fn eq(&self, other: &Self) -> bool {
+        self.function.name == other.function.name && self.values == other.values
+    }
 }
+
+/// The paper's pool of twelve, and how a list calls it.
+const PAPER: (&str, &str) = (
+    "paper",
+    "gaussian(t=0.01); gaussian(t=0.05); gaussian(t=0.1); gaussian(t=1); gaussian(t=10); \
+     gaussian(t=50); gaussian(t=100); linear; polynomial(a=0,b=2); polynomial(a=0,b=4); \
+     polynomial(a=1,b=2); polynomial(a=1,b=4)",
+);
 
 /// Reads a kernel list such as "paper" or "gaussian(t=0.1); linear; polynomial(a=1,b=2)".
 ///
@@ -85,7 +35,8 @@ pub fn parse(list: &str) -> Result<Vec<KernelSpec>> {
         let allowed = "a list such as 'paper' or 'gaussian(t=0.1); linear' is expected";
         return Err(refused(list, allowed.to_owned()));
     }
-    let mut specs = Vec::new();
+    const WHAT: &str = "the kernel list";
+    let (mut specs, mut pool) = (Vec::new(), Vec::new());
     for element in list.split(';') {
         let element = element.trim();
         if element.is_empty() {
@@ -93,30 +44,47 @@ pub fn parse(list: &str) -> Result<Vec<KernelSpec>> {
             return Err(refused(list, allowed.to_owned()));
         }
         let (name, assignments) = split(element)?;
-        let known = NAMES.into_iter().find(|known| known.eq_ignore_ascii_case(name));
-        match known.unwrap_or_default() {
-            "paper" => {
-                let [] = parameters(element, assignments, [])?;
-                memory::extend(&mut specs, &PAPER, "the kernel list")?;
+        if name.eq_ignore_ascii_case(PAPER.0) {
+            parameters(element, assignments, &[])?;
+            if pool.is_empty() {
+                let mut kernels = PAPER.1.split(';').map(|kernel| one(kernel.trim()));
+                kernels.try_for_each(|kernel| memory::push(&mut pool, kernel?, WHAT))?;
             }
-            "gaussian" => {
-                let [t] = parameters(element, assignments, [T])?;
-                memory::push(&mut specs, KernelSpec::Gaussian { t }, "the kernel list")?;
-            }
-            "linear" => {
-                let [] = parameters(element, assignments, [])?;
-                memory::push(&mut specs, KernelSpec::Linear, "the kernel list")?;
-            }
-            "polynomial" => {
-                let [a, b] = parameters(element, assignments, [A, B])?;
-                let spec = KernelSpec::Polynomial { a, b: b as u32 };
-                memory::push(&mut specs, spec, "the kernel list")?;
-            }
-            _ => return Err(unknown("kernel", name, NAMES.into_iter(), SYNONYMS)),
+            memory::extend(&mut specs, &pool, WHAT)?;
+        } else {
+            memory::push(&mut specs, one(element)?, WHAT)?;
         }
     }
     Ok(specs)
 }
+
+/// The kernel "name(assignments)".
+fn one(element: &str) -> Result<KernelSpec> {
+    let (name, assignments) = split(element)?;
+    let found = FUNCTIONS.iter().find(|function| function.name.eq_ignore_ascii_case(name));
+    let function = found.ok_or_else(|| unknown_kernel(name))?;
+    Ok(KernelSpec { function, values: parameters(element, assignments, function.parameters)? })
+}
+
+/// That there is no kernel called `name`, with what may have been meant.
+fn unknown_kernel(name: &str) -> Error {
+    let is = |other: &&str| name.eq_ignore_ascii_case(other);
+    let called = FUNCTIONS.iter().find(|function| function.synonyms.iter().any(is));
+    let names = [PAPER.0].into_iter().chain(FUNCTIONS.iter().map(|function| function.name));
+    match called {
+        Some(function) => {
+            let hint = Hint::Called(function.name);
+            Error::UnknownName { kind: "kernel", name: excerpt(name), hint }
+        }
+        None => unknown("kernel", name, names, SYNONYMS),
+    }
+}
+
+/// What is looked for in a list of kernels, and is elsewhere.
+const SYNONYMS: Synonyms = &[(
+    &["precomputed"],
+    Hint::Elsewhere("a kernel matrix is not given as features but added as a kernel"),
+)];
 
 /// "name(assignments)" in two; the parentheses may be left out.
 fn split(element: &str) -> Result<(&str, &str)> {
@@ -134,12 +102,8 @@ fn split(element: &str) -> Result<(&str, &str)> {
 }
 
 /// The values that "name=number, ..." gives to `known`, defaults for the others.
-fn parameters<const N: usize>(
-    element: &str,
-    assignments: &str,
-    known: [Parameter; N],
-) -> Result<[f64; N]> {
-    let mut given = [None; N];
+fn parameters(element: &str, assignments: &str, known: &[Parameter]) -> Result<Values> {
+    let mut given = [None; MOST_PARAMETERS];
     for assignment in assignments.split(',').filter(|_| !assignments.trim().is_empty()) {
         let Some((name, text)) = assignment.split_once('=') else {
             let allowed = "parameters are written as name=number, separated by commas";
@@ -147,8 +111,11 @@ fn parameters<const N: usize>(
         };
         let (name, text) = (name.trim(), text.trim());
         let Some(index) = known.iter().position(|p| p.name.eq_ignore_ascii_case(name)) else {
-            let names: Vec<_> = known.iter().map(|p| p.name).collect();
-            let takes = if N == 0 { "none".to_owned() } else { names.join(" and ") };
+            let takes = match known {
+                [] => "none".to_owned(),
+                [first] => first.name.to_owned(),
+                [first, .., last] => format!("{} and {}", first.name, last.name),
+            };
             let allowed = format!("it has no parameter '{}', it takes {takes}", excerpt(name));
             return Err(refused(element, allowed));
         };
@@ -168,7 +135,8 @@ fn parameters<const N: usize>(
             }
         }
     }
-    Ok(std::array::from_fn(|k| given[k].unwrap_or(known[k].default)))
+    let default = |k: usize| known.get(k).map_or(0.0, |parameter| parameter.default);
+    Ok(std::array::from_fn(|k| given[k].unwrap_or_else(|| default(k))))
 }
 
 fn refused(part: &str, allowed: String) -> Error {
@@ -178,11 +146,13 @@ fn refused(part: &str, allowed: String) -> Error {
 impl fmt::Display for KernelSpec {
     /// The kernel as [`parse`] reads it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::Gaussian { t } => write!(f, "gaussian(t={})", Number(t)),
-            Self::Linear => f.write_str("linear"),
-            Self::Polynomial { a, b } => write!(f, "polynomial(a={},b={b})", Number(a)),
+        f.write_str(self.function.name)?;
+        for (k, (parameter, value)) in self.function.parameters.iter().zip(self.values).enumerate()
+        {
+            let before = if k == 0 { '(' } else { ',' };
+            write!(f, "{before}{}={}", parameter.name, Number(value))?;
         }
+        if self.function.parameters.is_empty() { Ok(()) } else { f.write_str(")") }
     }
 }
 
@@ -201,7 +171,23 @@ impl fmt::Display for Number {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use KernelSpec::{Gaussian, Linear, Polynomial};
+
+    fn kernel(name: &str, values: Values) -> KernelSpec {
+        let function = FUNCTIONS.iter().find(|function| function.name == name).unwrap();
+        KernelSpec { function, values }
+    }
+
+    fn gaussian(t: f64) -> KernelSpec {
+        kernel("gaussian", [t, 0.0])
+    }
+
+    fn linear() -> KernelSpec {
+        kernel("linear", [0.0; 2])
+    }
+
+    fn polynomial(a: f64, b: u32) -> KernelSpec {
+        kernel("polynomial", [a, f64::from(b)])
+    }
 
     fn message(list: &str) -> String {
         let message = parse(list).unwrap_err().to_string();
@@ -219,16 +205,16 @@ mod tests {
         assert_eq!(pool.len(), 12);
         assert_eq!(pool, parse(spelt_out).unwrap());
         let longer = parse("linear; Paper ;gaussian").unwrap();
-        assert_eq!(longer[0], Linear);
+        assert_eq!(longer[0], linear());
         assert_eq!(longer[1..13], pool);
-        assert_eq!(longer[13..], [Gaussian { t: 1.0 }]);
+        assert_eq!(longer[13..], [gaussian(1.0)]);
     }
 
     #[test]
     fn spaces_case_and_the_order_of_parameters_do_not_matter() {
         assert_eq!(
             parse("\tGaussian ( T = 1e-1 )\n;LINEAR()  ;polynomial(b=3,a=.5)").unwrap(),
-            [Gaussian { t: 0.1 }, Linear, Polynomial { a: 0.5, b: 3 }]
+            [gaussian(0.1), linear(), polynomial(0.5, 3)]
         );
     }
 
@@ -237,29 +223,29 @@ mod tests {
         assert_eq!(
             parse("gaussian;gaussian( );polynomial;polynomial(a=0);polynomial(b=4.0)").unwrap(),
             [
-                Gaussian { t: 1.0 },
-                Gaussian { t: 1.0 },
-                Polynomial { a: 1.0, b: 2 },
-                Polynomial { a: 0.0, b: 2 },
-                Polynomial { a: 1.0, b: 4 },
+                gaussian(1.0),
+                gaussian(1.0),
+                polynomial(1.0, 2),
+                polynomial(0.0, 2),
+                polynomial(1.0, 4),
             ]
         );
     }
 
     #[test]
     fn a_printed_kernel_is_read_back_the_same() {
-        let mut specs = PAPER.to_vec();
+        let mut specs = parse("paper").unwrap();
         for t in [f64::MIN_POSITIVE, 5e-324, 1e-5, 1.0 / 3.0, 123456.789, 1e22, f64::MAX] {
-            specs.push(Gaussian { t });
-            specs.push(Polynomial { a: t, b: 16 });
+            specs.push(gaussian(t));
+            specs.push(polynomial(t, 16));
         }
         for spec in specs {
             let text = spec.to_string();
             assert!(text.len() < 50, "{text}");
             assert_eq!(parse(&text).unwrap(), [spec], "{text}");
         }
-        assert_eq!(Gaussian { t: 0.1 }.to_string(), "gaussian(t=0.1)");
-        assert_eq!(Polynomial { a: 0.0, b: 4 }.to_string(), "polynomial(a=0,b=4)");
+        assert_eq!(gaussian(0.1).to_string(), "gaussian(t=0.1)");
+        assert_eq!(polynomial(0.0, 4).to_string(), "polynomial(a=0,b=4)");
         assert_eq!(parse("polynomial(a=-0)").unwrap()[0].to_string(), "polynomial(a=0,b=2)");
     }
 

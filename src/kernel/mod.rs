@@ -1,9 +1,17 @@
-//! Features to kernels: the kernel list, the paper's pool of twelve, and their computation.
+//! Kernels: their functions and lists of them, features, and checked matrices ([`Gram`]), of which
+//! everything below reads blocks.
 
 mod build;
+mod check;
+mod definite;
+mod features;
+mod functions;
+mod gram;
 mod list;
-mod products;
 
-pub use build::Features;
 pub(crate) use build::{build, memory_required};
+pub use features::{Features, Samples, Source};
+pub use functions::{FUNCTIONS, Function, Parameter};
+pub use gram::{Gram, Label};
+pub(crate) use gram::{Part, bytes_held};
 pub use list::{KernelSpec, parse};

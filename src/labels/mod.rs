@@ -13,8 +13,8 @@ pub(crate) mod spread;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::memory;
-use crate::options::Labels;
-use crate::problem::Problem;
+use crate::monitor::Monitor;
+use crate::settings::{Labels, Settings};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatRef, Par};
 use std::collections::HashMap;
@@ -70,12 +70,16 @@ pub(crate) const MOST_ROTATED: usize = 1024;
 const GRACE: Duration = Duration::from_millis(200);
 
 /// Labels by the options of a problem. A fit that was stopped before gets those of one start.
-pub(crate) fn of_embedding(embedding: &Matrix, problem: Problem<'_, '_>) -> Result<Vec<i32>> {
-    let Problem { clusters, options, monitor, .. } = problem;
+pub(crate) fn of_embedding(
+    embedding: &Matrix,
+    clusters: usize,
+    settings: &Settings,
+    monitor: &Monitor<'_>,
+) -> Result<Vec<i32>> {
     let started = Instant::now();
-    let restarts = if monitor.stop().is_some() { 1 } else { options.restarts };
+    let restarts = if monitor.stop().is_some() { 1 } else { settings.restarts };
     let stop = || monitor.stop().is_some() && started.elapsed() > GRACE;
-    read(embedding, clusters, options.labels, restarts, options.seed, &stop)
+    read(embedding, clusters, settings.labels, restarts, settings.seed, &stop)
 }
 
 /// Numbers labels by first occurrence, from 0; any values may come in.

@@ -4,16 +4,24 @@ use crate::error::Result;
 use crate::memory;
 use faer::{MatMut, MatRef};
 use rayon::prelude::*;
+use std::fmt;
 
 /// Rows and columns of the tiles in which a matrix is mirrored.
 const TILE: usize = 32;
 
 /// A dense matrix, column-major and contiguous.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Matrix {
     values: Vec<f64>,
     rows: usize,
     cols: usize,
+}
+
+impl fmt::Debug for Matrix {
+    /// Its size: the entries of one would fill many screens.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Matrix({} x {})", self.rows, self.cols)
+    }
 }
 
 impl Matrix {

@@ -1,16 +1,28 @@
-//! The similarity graph Z: n columns on the simplex, each stored sparse or dense, whichever
-//! is smaller.
+//! The similarity graph Z: a column on the simplex of the anchors for each target. In a fit both are
+//! the samples.
 
 use crate::error::Result;
 use crate::memory;
 
-/// One column of Z.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Column {
-    /// Row indices in rising order; empty when the column is stored densely.
-    rows: Vec<u32>,
-    /// The entries at `rows`, or all n of them.
-    values: Vec<f64>,
+/// One column of Z, stored in whichever way is smaller.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Column {
+    /// The entries that are not zero.
+    Sparse {
+        /// Their rows, rising.
+        rows: Vec<u32>,
+        /// One for each row.
+        values: Vec<f64>,
+    },
+    /// All entries.
+    Dense(Vec<f64>),
+}
+
+impl Default for Column {
+    /// Nothing but zeros.
+    fn default() -> Self {
+        Self::Sparse { rows: Vec::new(), values: Vec::new() }
+    }
 }
 
 impl Column {
@@ -19,9 +31,7 @@ impl Column {
         let stored = dense.iter().filter(|&&v| v != 0.0).count();
         // 12 bytes for a sparse entry against 8 for a dense one.
         if 3 * stored > 2 * dense.len() {
-            let mut values = memory::with_capacity(dense.len(), "similarity")?;
-            values.extend_from_slice(dense);
-            return Ok(Self { rows: Vec::new(), values });
+            return Ok(Self::Dense(memory::copied(dense, "similarity")?));
         }
         let mut rows = memory::with_capacity(stored, "similarity")?;
         let mut values = memory::with_capacity(stored, "similarity")?;
@@ -31,25 +41,34 @@ impl Column {
                 values.push(value);
             }
         }
-        Ok(Self { rows, values })
+        Ok(Self::Sparse { rows, values })
     }
 
-    /// The unit vector of sample `i`.
+    /// The unit vector of anchor `i`.
     pub fn unit(i: usize) -> Result<Self> {
-        Ok(Self {
+        Ok(Self::Sparse {
             rows: memory::filled(1, i as u32, "similarity")?,
             values: memory::filled(1, 1.0, "similarity")?,
         })
     }
 
+    /// The entry at place `k` of what is stored, as (row, value).
+    fn stored(&self, k: usize) -> (usize, f64) {
+        match self {
+            Self::Sparse { rows, values } => (rows[k] as usize, values[k]),
+            Self::Dense(values) => (k, values[k]),
+        }
+    }
+
+    fn values(&self) -> &[f64] {
+        match self {
+            Self::Sparse { values, .. } | Self::Dense(values) => values,
+        }
+    }
+
     /// The nonzero entries as (row, value), rows rising.
     pub fn iter(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
-        let dense = self.rows.is_empty();
-        self.values
-            .iter()
-            .enumerate()
-            .map(move |(k, &v)| (if dense { k } else { self.rows[k] as usize }, v))
-            .filter(|&(_, v)| v != 0.0)
+        (0..self.values().len()).map(|k| self.stored(k)).filter(|&(_, v)| v != 0.0)
     }
 
     /// The entry of row `row`.
@@ -59,37 +78,38 @@ impl Column {
 
     /// The stored entries of the rows from `first` up to `end`, as (row, value), rows rising.
     pub(crate) fn span(&self, first: usize, end: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
-        let dense = self.rows.is_empty() && !self.values.is_empty();
-        let place = |row: usize| match dense {
-            true => row,
-            false => self.rows.partition_point(|&stored| (stored as usize) < row),
+        let place = |row: usize| match self {
+            Self::Sparse { rows, .. } => rows.partition_point(|&stored| (stored as usize) < row),
+            Self::Dense(_) => row,
         };
-        let places = place(first)..place(end);
-        places.map(move |k| (if dense { k } else { self.rows[k] as usize }, self.values[k]))
+        (place(first)..place(end)).map(|k| self.stored(k))
     }
 
     /// Number of nonzero entries.
     pub fn nnz(&self) -> usize {
-        self.values.iter().filter(|&&v| v != 0.0).count()
+        self.values().iter().filter(|&&v| v != 0.0).count()
     }
 
     fn try_clone(&self) -> Result<Self> {
-        let mut rows = memory::with_capacity(self.rows.len(), "similarity")?;
-        rows.extend_from_slice(&self.rows);
-        let mut values = memory::with_capacity(self.values.len(), "similarity")?;
-        values.extend_from_slice(&self.values);
-        Ok(Self { rows, values })
+        Ok(match self {
+            Self::Sparse { rows, values } => Self::Sparse {
+                rows: memory::copied(rows, "similarity")?,
+                values: memory::copied(values, "similarity")?,
+            },
+            Self::Dense(values) => Self::Dense(memory::copied(values, "similarity")?),
+        })
     }
 
     /// Writes the column into `dense`, zeros included.
     pub fn scatter(&self, dense: &mut [f64]) {
-        if self.rows.is_empty() && !self.values.is_empty() {
-            dense.copy_from_slice(&self.values);
-        } else {
-            dense.fill(0.0);
-            for (&row, &value) in self.rows.iter().zip(&self.values) {
-                dense[row as usize] = value;
+        match self {
+            Self::Sparse { rows, values } => {
+                dense.fill(0.0);
+                for (&row, &value) in rows.iter().zip(values) {
+                    dense[row as usize] = value;
+                }
             }
+            Self::Dense(values) => dense.copy_from_slice(values),
         }
     }
 }
@@ -97,13 +117,14 @@ impl Column {
 /// The similarity graph Z. Columns sum to 1 and have no negative entry.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Similarity {
+    anchors: usize,
     columns: Vec<Column>,
 }
 
 impl Similarity {
-    /// The graph with these columns.
-    pub fn from_columns(columns: Vec<Column>) -> Self {
-        Self { columns }
+    /// The graph with these columns, each of so many rows.
+    pub fn from_columns(anchors: usize, columns: Vec<Column>) -> Self {
+        Self { anchors, columns }
     }
 
     /// A copy, if there is memory for it.
@@ -112,21 +133,31 @@ impl Similarity {
         for column in &self.columns {
             columns.push(column.try_clone()?);
         }
-        Ok(Self { columns })
+        Ok(Self { anchors: self.anchors, columns })
     }
 
-    /// The columns, one for each sample.
+    /// The columns, one for each target.
     pub fn columns(&self) -> &[Column] {
         &self.columns
     }
 
-    /// Number of samples.
-    pub fn samples(&self) -> usize {
+    /// Number of rows: what targets are reconstructed from.
+    pub fn anchors(&self) -> usize {
+        self.anchors
+    }
+
+    /// Number of columns: what is reconstructed.
+    pub fn targets(&self) -> usize {
         self.columns.len()
     }
 
     /// Number of nonzero entries.
     pub fn nnz(&self) -> usize {
         self.columns.iter().map(Column::nnz).sum()
+    }
+
+    /// |Z|².
+    pub(crate) fn norm2(&self) -> f64 {
+        self.columns.iter().flat_map(Column::iter).map(|(_, v)| v * v).sum()
     }
 }

@@ -1,8 +1,8 @@
 //! Letters from a worker to the calling thread. The standard library's channel would do, but it
-//! allocates behind the back of [`lifeboat`](crate::lifeboat) when it waits.
+//! allocates behind the back of [`reserve`](crate::reserve) when it waits.
 
 use crate::error::{Error, Result};
-use crate::lifeboat::may_fail;
+use crate::reserve::may_fail;
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

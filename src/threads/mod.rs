@@ -10,9 +10,9 @@ mod native;
 
 use crate::arithmetic::Environment;
 use crate::error::{Error, Result};
-use crate::lifeboat;
 use crate::memory;
 use crate::panics;
+use crate::reserve;
 pub(crate) use mailbox::Mailbox;
 use native::Team;
 use std::cell::Cell;
@@ -69,8 +69,13 @@ pub(crate) fn run_with_events<E: Send, R: Send>(
     })
 }
 
+/// Sets memory aside for a call that needs about `bytes` in small pieces and works on so many threads.
+pub(crate) fn set_aside(bytes: usize, threads: usize) -> Result<reserve::SetAside> {
+    reserve::set_aside(bytes, threads, |work| run_one(work))
+}
+
 /// Runs `work` on a thread of its own while the calling thread waits.
-pub(crate) fn run_one(work: impl FnOnce() + Send) -> Result<()> {
+fn run_one(work: impl FnOnce() + Send) -> Result<()> {
     let ready = AtomicBool::new(false);
     {
         let mut team = Team::new(1)?;
@@ -124,10 +129,10 @@ fn in_pool<R>(threads: usize, work: impl FnOnce(&rayon::ThreadPool) -> R) -> Res
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
         pool.build().expect("a few threads")
     });
-    let (mark, board) = (panics::inherit(), lifeboat::inherit());
+    let (mark, share) = (panics::inherit(), reserve::inherit());
     pool.broadcast(|_| {
         mark();
-        board();
+        share();
     });
     Ok(work(pool))
 }
@@ -140,7 +145,7 @@ fn in_pool<R>(threads: usize, work: impl FnOnce(&rayon::ThreadPool) -> R) -> Res
 
 #[allow(clippy::disallowed_methods)]
 fn in_own_pool<R>(threads: usize, work: impl FnOnce(&rayon::ThreadPool) -> R) -> Result<R> {
-    let (mark, board) = (&panics::inherit(), &lifeboat::inherit());
+    let (mark, share) = (&panics::inherit(), &reserve::inherit());
     let (arrivals, arrived) = (Mailbox::with_room(threads)?, &mut 0);
     // Goes after the pool, whose threads end with it, and waits for them.
     let mut team = Team::new(threads)?;
@@ -156,7 +161,7 @@ fn in_own_pool<R>(threads: usize, work: impl FnOnce(&rayon::ThreadPool) -> R) ->
                 if ready {
                     Environment::ours().enter();
                     mark();
-                    board();
+                    share();
                     thread.run();
                 }
             })

@@ -1,7 +1,7 @@
 //! Threads that are waited for to their very end.
 //!
 //! Those of the standard library would do but for two things: they allocate in a way that cannot
-//! fail, behind the back of [`lifeboat`](crate::lifeboat), and a scope of them does not wait for the
+//! fail, behind the back of [`reserve`](crate::reserve), and a scope of them does not wait for the
 //! destructors of their thread-local variables, which may then meet a library that is unloaded.
 
 use crate::error::Result;

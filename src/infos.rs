@@ -1,0 +1,176 @@
+//! The infos: one table ([`TABLE`]) of numbers about a model and its last fit, by name.
+
+use crate::error::{Error, Result, quoted, unknown};
+use crate::model::{EMBEDDING, Model, SIMILARITY};
+
+/// Type of an info, and how it is read.
+#[derive(Clone, Copy)]
+pub enum Kind {
+    /// A real number.
+    Real(fn(&Model<'_>) -> Result<f64>),
+    /// A whole number.
+    Int(fn(&Model<'_>) -> Result<i64>),
+}
+
+/// One row of the table.
+#[derive(Clone, Copy)]
+#[allow(missing_docs)]
+pub struct Info {
+    pub name: &'static str,
+    pub kind: Kind,
+    pub doc: &'static str,
+}
+
+use Kind::{Int, Real};
+
+fn whole(count: usize) -> Result<i64> {
+    Ok(i64::try_from(count).unwrap_or(i64::MAX))
+}
+
+/// Every info, in the order in which it is listed.
+pub const TABLE: &[Info] = &[
+    Info {
+        name: "iterations",
+        kind: Int(|m| whole(m.result()?.iterations())),
+        doc: "iterations made, of the best restart where there are several",
+    },
+    Info {
+        name: "objective",
+        kind: Real(|m| m.part(None, "objective", |f| Some(f.objective).filter(|v| !v.is_nan()))),
+        doc: "final value of the objective",
+    },
+    Info {
+        name: "kkt_residual",
+        kind: Real(|m| m.part(SIMILARITY, "kkt_residual", |f| f.kkt_residual)),
+        doc: "worst duality gap of a column of Z, relative to max|K_w| + alpha",
+    },
+    Info {
+        name: "embedding_residual",
+        kind: Real(|m| m.part(EMBEDDING, "embedding_residual", |f| f.embedding_residual)),
+        doc: "worst residual of an eigenvector, relative to the largest degree",
+    },
+    Info {
+        name: "alpha_used",
+        kind: Real(|m| m.part(SIMILARITY, "alpha_used", |f| f.alpha_used)),
+        doc: "the alpha that Z was found with: larger than the option where that is below 1e-13 of the \
+         kernel and lost in its rounding",
+    },
+    Info {
+        name: "has_similarity",
+        kind: Int(|m| Ok(m.result()?.similarity.is_some().into())),
+        doc: "1 if the result has a similarity, with kkt_residual, alpha_used and similarity_nnz, else 0",
+    },
+    Info {
+        name: "has_embedding",
+        kind: Int(|m| Ok(m.result()?.embedding.is_some().into())),
+        doc: "1 if the result has an embedding, with embedding_residual and components, else 0",
+    },
+    Info {
+        name: "samples",
+        kind: Int(|m| whole(m.samples())),
+        doc: "samples of the model; known before a fit",
+    },
+    Info {
+        name: "clusters",
+        kind: Int(|m| whole(m.clusters())),
+        doc: "clusters asked for; known before a fit",
+    },
+    Info {
+        name: "views",
+        kind: Int(|m| whole(m.views())),
+        doc: "views of the model: each call that added features or a kernel added one; known before a fit",
+    },
+    Info {
+        name: "kernels",
+        kind: Int(|m| whole(m.kernels().len())),
+        doc: "kernels of the model, as many as weights; known before a fit",
+    },
+    Info {
+        name: "components",
+        kind: Int(|m| whole(m.part(EMBEDDING, "components", |f| f.components)?)),
+        doc: "connected parts of the graph",
+    },
+    Info {
+        name: "similarity_nnz",
+        kind: Int(|m| {
+            whole(m.part(SIMILARITY, "similarity_nnz", |f| Some(f.similarity.as_ref()?.nnz()))?)
+        }),
+        doc: "nonzero entries of Z",
+    },
+    Info {
+        name: "outcome",
+        kind: Int(|m| Ok(m.result()?.outcome as i64)),
+        doc: "0 converged, 1 iteration limit, 2 time limit, 3 cancelled",
+    },
+    Info {
+        name: "seconds",
+        kind: Real(|m| Ok(m.result()?.total_seconds)),
+        doc: "wall-clock seconds of the fit",
+    },
+    Info {
+        name: "seconds_similarity",
+        kind: Real(|m| Ok(m.result()?.seconds.similarity)),
+        doc: "of which for Z",
+    },
+    Info {
+        name: "seconds_embedding",
+        kind: Real(|m| Ok(m.result()?.seconds.embedding)),
+        doc: "of which for P",
+    },
+    Info {
+        name: "seconds_weights",
+        kind: Real(|m| Ok(m.result()?.seconds.weights)),
+        doc: "of which for the weights and K_w",
+    },
+    Info {
+        name: "seconds_labels",
+        kind: Real(|m| Ok(m.result()?.seconds.labels)),
+        doc: "of which for the labels",
+    },
+    Info { name: "threads", kind: Int(|m| whole(m.result()?.threads)), doc: "worker threads used" },
+    Info {
+        name: "memory_required",
+        kind: Int(|m| whole(m.memory_required())),
+        doc: "bytes a fit needs at most beyond the kernels, estimated; known before a fit",
+    },
+    Info {
+        name: "rescaled_kernels",
+        kind: Int(|m| whole(m.kernels().iter().filter(|k| k.is_rescaled()).count())),
+        doc: "polynomial kernels of features outside 1e-30 to 1e30, which were divided by a power of two \
+         first, so that a counts relative to it; known before a fit",
+    },
+    Info {
+        name: "memory_kernels",
+        kind: Int(|m| whole(m.memory_kernels())),
+        doc: "bytes of the kernels that the library itself holds, with the features behind them, borrowed \
+         ones not; known before a fit",
+    },
+];
+
+fn find(name: &str) -> Result<&'static Info> {
+    let names = TABLE.iter().map(|info| info.name);
+    let found = TABLE.iter().find(|info| info.name == name);
+    found.ok_or_else(|| unknown("info", name, names, &[]))
+}
+
+impl Model<'_> {
+    /// A whole-number info; those about the model itself are known before a fit.
+    pub fn info_int(&self, name: &str) -> Result<i64> {
+        match find(name)?.kind {
+            Int(get) => get(self),
+            Real(_) => Err(Error::InvalidArgument {
+                name: "info".to_owned(),
+                value: quoted(name),
+                allowed: "this info is a real number, not a whole one".to_owned(),
+            }),
+        }
+    }
+
+    /// A real info; whole numbers are converted.
+    pub fn info_real(&self, name: &str) -> Result<f64> {
+        match find(name)?.kind {
+            Int(get) => Ok(get(self)? as f64),
+            Real(get) => get(self),
+        }
+    }
+}
