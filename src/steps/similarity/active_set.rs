@@ -291,13 +291,20 @@ impl ActiveSet {
         self.append(problem, linear, &fresh, monitor)
     }
 
-    /// Leaves in `candidates` those that are not barred, and `samples`.
+    /// Leaves in `candidates` those that are not barred, and `samples`, each of them once: one that
+    /// is zero though nothing holds it there may violate optimality too.
     fn order_for_restart(&mut self, samples: &[usize]) -> Result<()> {
         let mut held = memory::filled(self.candidates.len(), false, "candidates")?;
         self.barred.iter().for_each(|&place| held[place] = true);
         let mut held = held.into_iter();
         self.candidates.retain(|_| held.next() == Some(false));
-        memory::extend(&mut self.candidates, samples, "candidates")
+        memory::reserve(&mut self.candidates, samples.len(), "candidates")?;
+        for sample in samples {
+            if !self.candidates.contains(sample) {
+                self.candidates.push(*sample);
+            }
+        }
+        Ok(())
     }
 
     /// Appends candidates to the system.
@@ -520,5 +527,19 @@ impl ActiveSet {
         }
         order.sort_unstable_by(worse);
         !order.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_candidate_enters_twice_when_a_column_starts_anew() {
+        let mut set =
+            ActiveSet { candidates: vec![4, 7, 2, 9], barred: vec![1, 3], ..Default::default() };
+        // 2 is free but zero, 7 was barred, 5 is new.
+        set.order_for_restart(&[2, 7, 5]).unwrap();
+        assert_eq!(set.candidates, [4, 2, 7, 5]);
     }
 }
