@@ -53,6 +53,34 @@
  * ones are the caller's) together with what a call needs beside them (info memory_required for a
  * fit). What would exceed it is refused before any work.
  *
+ * METHODS
+ *
+ * Of the option method; see scmk_method_name.
+ *
+ *   scmk   similarity, clusters and weights of the kernels together, sum(sqrt(w)) = 1; with one
+ *          kernel it is SCSK (Kang et al. 2017)
+ *   kkm    kernel k-means: squared distances to the centres, on the mean of the kernels (Schoelkopf
+ *          et al. 1998)
+ *   sc     spectral clustering with the mean kernel as affinities, option laplacian (Ng et al.
+ *          2002)
+ *   rkkm   robust kernel k-means: distances to the centres, not squared ones, on the mean of the
+ *          kernels (Du et al. 2015)
+ *   mkkm   multiple kernel k-means: kernel k enters with w_k^2, sum(w) = 1 (Huang et al. 2012)
+ *   aasc   affinity aggregation for spectral clustering: affinity k enters with w_k^2, sum(w) = 1
+ *          (Huang et al. 2012)
+ *   rmkkm  robust multiple kernel k-means: sum(w^gamma) = 1, option gamma (Du et al. 2015)
+ *
+ * KERNELS
+ *
+ * Of scmk_add_features, with their parameters and defaults; see scmk_kernel_function_name. "paper"
+ * stands for a pool of twelve of them.
+ *
+ *   gaussian(t=1)        exp(-|x-y|^2 / (t d^2)), d the largest distance between two samples
+ *   linear               x'y
+ *   polynomial(a=1,b=2)  (a + x'y)^b
+ *
+ * GUEST
+ *
  * The library never prints, reads no environment variables, installs no signal handlers and starts
  * no processes.
  */
@@ -125,7 +153,7 @@ typedef int32_t scmk_status;
  user: as given to scmk_set_progress.
  step: "kernels" while kernels are built or checked; in a fit "similarity", "embedding",
  "weights", "labels", or "iteration" when an outer iteration is complete; a static string.
- iteration: complete outer iterations. The methods kkm, rkkm, mkkm and rmkkm count complete restarts
+ iteration: complete outer iterations. Methods that restart (option restarts) count complete restarts
  instead, and tell the best objective so far.
  fraction: how much of the step is done, from 0 to 1.
  objective: after the last complete iteration; NaN before the first.
@@ -564,10 +592,8 @@ scmk_status scmk_labels(const scmk_model *model,
                         size_t len);
 
 /*
- Copies the weights: one for each kernel in the order in which they were added. Of method scmk
- the square roots sum to 1; of rmkkm the weights to the power gamma; of all others the weights
- themselves. Methods that do not learn weights (kkm, sc, rkkm) have equal ones; mkkm and aasc use
- the squares of theirs.
+ Copies the weights: one for each kernel in the order in which they were added. What they sum to is
+ said with each method (see METHODS); those that do not learn weights have equal ones.
 
  out: len elements; len is at least the number of kernels, and that many are written.
  Errors, threads: as for scmk_labels.
@@ -584,8 +610,8 @@ scmk_status scmk_weights(const scmk_model *model, double *out, size_t len);
 scmk_status scmk_view_weights(const scmk_model *model, double *out, size_t len);
 
 /*
- Copies the embedding from which the labels were read (options embedding, laplacian). Methods
- scmk, sc and aasc have one.
+ Copies the embedding from which the labels were read (options embedding, laplacian), if the method
+ has one: see the info has_embedding.
 
  out: len elements; len is at least n_samples * n_clusters, and that many are written, column
  by column: sample i, dimension k is out[i + k * n_samples].
@@ -655,7 +681,7 @@ scmk_status scmk_trace(const scmk_model *model, double *out, size_t cap, size_t 
  name: NUL-terminated; see scmk_info_name for all names. out: receives one double.
 
  Errors: SCMK_E_UNKNOWN_OPTION, SCMK_E_STATE (no fit yet, or a kernel or option has changed
- since; "kernels" and "memory_required" are known without a fit). One thread at a time.
+ since; scmk_info_name says which infos are known before a fit). One thread at a time.
  */
 scmk_status scmk_info_real(const scmk_model *model, const char *name, double *out);
 
@@ -737,6 +763,41 @@ size_t scmk_metric_count(void);
  Errors: SCMK_E_NULL_ARGUMENT, SCMK_E_INVALID_ARGUMENT (index). Any thread.
  */
 scmk_status scmk_metric_name(size_t index, const char **name, const char **doc);
+
+/*
+ Number of methods. Any thread.
+ */
+size_t scmk_method_count(void);
+
+/*
+ Describes a method. doc may be NULL. Strings are static: never free them.
+
+ index: from 0, the default, to scmk_method_count() - 1. name: as the option method takes it. doc:
+ one line of documentation.
+
+ Errors: SCMK_E_NULL_ARGUMENT, SCMK_E_INVALID_ARGUMENT (index). Any thread.
+ */
+scmk_status scmk_method_name(size_t index, const char **name, const char **doc);
+
+/*
+ Number of kernel functions. Any thread.
+ */
+size_t scmk_kernel_function_count(void);
+
+/*
+ Describes a kernel function of scmk_add_features. Any output but name may be NULL. Strings are
+ static: never free them.
+
+ index: from 0 to scmk_kernel_function_count() - 1. name: its name in a list of kernels.
+ parameters: with their defaults, such as "a=1,b=2"; empty if it has none. doc: its formula, in
+ one line.
+
+ Errors: SCMK_E_NULL_ARGUMENT, SCMK_E_INVALID_ARGUMENT (index). Any thread.
+ */
+scmk_status scmk_kernel_function_name(size_t index,
+                                      const char **name,
+                                      const char **parameters,
+                                      const char **doc);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -1,14 +1,16 @@
 //! include/scmk.h is what cbindgen makes of src/ffi, is fit for C99 and C++17, and declares the
 //! functions that pass through the guard, no more and no less.
 
+use scmk::kernel::FUNCTIONS;
+use scmk::method::METHODS;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The files with declarations, in the order in which the header shows them.
-const SOURCES: [&str; 8] =
-    ["abi", "status", "handle", "model", "options", "fit", "results", "metrics"];
+const SOURCES: [&str; 9] =
+    ["abi", "status", "handle", "model", "options", "fit", "results", "metrics", "tables"];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -26,7 +28,34 @@ fn generated() -> String {
     }
     let mut header = Vec::new();
     builder.generate().unwrap().write(&mut header);
-    String::from_utf8(header).unwrap()
+    let header = String::from_utf8(header).unwrap();
+    let methods = METHODS.iter().map(|method| (method.name.to_owned(), method.doc));
+    let functions = FUNCTIONS.iter().map(|function| {
+        let defaults = function.defaults();
+        let call = if defaults.is_empty() { defaults } else { format!("({defaults})") };
+        (format!("{}{call}", function.name), function.doc)
+    });
+    header
+        .replace("@methods@", &listed(methods.collect()))
+        .replace("@functions@", &listed(functions.collect()))
+}
+
+/// The rows of a table of the library as lines of the comment at the top of the header.
+fn listed(rows: Vec<(String, &str)>) -> String {
+    let width = rows.iter().map(|(name, _)| name.len()).max().unwrap();
+    let mut lines = Vec::new();
+    for (name, doc) in rows {
+        let mut line = format!(" *   {name:width$} ");
+        for word in doc.split(' ') {
+            if line.len() + 1 + word.len() > 100 {
+                lines.push(std::mem::replace(&mut line, format!(" *   {:width$} ", "")));
+            }
+            line.push(' ');
+            line.push_str(word);
+        }
+        lines.push(line);
+    }
+    lines.join("\n")
 }
 
 #[test]

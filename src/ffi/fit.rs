@@ -17,7 +17,7 @@ use std::ffi::{c_char, c_void};
 /// user: as given to scmk_set_progress.
 /// step: "kernels" while kernels are built or checked; in a fit "similarity", "embedding",
 /// "weights", "labels", or "iteration" when an outer iteration is complete; a static string.
-/// iteration: complete outer iterations. The methods kkm, rkkm, mkkm and rmkkm count complete restarts
+/// iteration: complete outer iterations. Methods that restart (option restarts) count complete restarts
 /// instead, and tell the best objective so far.
 /// fraction: how much of the step is done, from 0 to 1.
 /// objective: after the last complete iteration; NaN before the first.

@@ -5,7 +5,7 @@
 //! - `handle`: a model is a ticket into a table, never an address.
 //! - `guard`: every exported function passes through it; panics end there.
 //! - `caller`: the caller's memory, checked and then borrowed as slices.
-//! - `model`, `options`, `fit`, `results`, `metrics`: the functions, as `include/scmk.h` groups
+//! - `model`, `options`, `fit`, `results`, `metrics`, `tables`: the functions, as `include/scmk.h` groups
 //!   them. Their comments are the comments of that header.
 
 // The comments below are C's: brackets in them are indices, not links.
@@ -27,6 +27,7 @@ mod model;
 mod options;
 mod results;
 mod status;
+mod tables;
 mod texts;
 
 pub use abi::*;
@@ -37,3 +38,4 @@ pub use model::*;
 pub use options::*;
 pub use results::*;
 pub use status::*;
+pub use tables::*;

@@ -84,10 +84,8 @@ pub unsafe extern "C" fn scmk_labels(
     })
 }
 
-/// Copies the weights: one for each kernel in the order in which they were added. Of method scmk
-/// the square roots sum to 1; of rmkkm the weights to the power gamma; of all others the weights
-/// themselves. Methods that do not learn weights (kkm, sc, rkkm) have equal ones; mkkm and aasc use
-/// the squares of theirs.
+/// Copies the weights: one for each kernel in the order in which they were added. What they sum to is
+/// said with each method (see METHODS); those that do not learn weights have equal ones.
 ///
 /// out: len elements; len is at least the number of kernels, and that many are written.
 /// Errors, threads: as for scmk_labels.
@@ -124,8 +122,8 @@ pub unsafe extern "C" fn scmk_view_weights(
     })
 }
 
-/// Copies the embedding from which the labels were read (options embedding, laplacian). Methods
-/// scmk, sc and aasc have one.
+/// Copies the embedding from which the labels were read (options embedding, laplacian), if the method
+/// has one: see the info has_embedding.
 ///
 /// out: len elements; len is at least n_samples * n_clusters, and that many are written, column
 /// by column: sample i, dimension k is out[i + k * n_samples].
@@ -302,7 +300,7 @@ pub unsafe extern "C" fn scmk_trace(
 /// name: NUL-terminated; see scmk_info_name for all names. out: receives one double.
 ///
 /// Errors: SCMK_E_UNKNOWN_OPTION, SCMK_E_STATE (no fit yet, or a kernel or option has changed
-/// since; "kernels" and "memory_required" are known without a fit). One thread at a time.
+/// since; scmk_info_name says which infos are known before a fit). One thread at a time.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn scmk_info_real(
     model: *const scmk_model,

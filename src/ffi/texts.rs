@@ -1,6 +1,8 @@
 //! Static texts as C sees them: made once, NUL-terminated, alive as long as the library.
 
 use crate::infos;
+use crate::kernel::FUNCTIONS;
+use crate::method::METHODS;
 use crate::metrics::METRICS;
 use crate::monitor::Step;
 use crate::options::{Kind, Options, TABLE};
@@ -72,6 +74,23 @@ pub(super) const fn step(step: Step) -> &'static CStr {
 pub(super) fn infos() -> &'static [Named] {
     static TEXTS: OnceLock<Vec<Named>> = OnceLock::new();
     TEXTS.get_or_init(|| infos::TABLE.iter().map(|info| named(info.name, info.doc)).collect())
+}
+
+/// The texts of [`METHODS`], row by row.
+pub(super) fn methods() -> &'static [Named] {
+    static TEXTS: OnceLock<Vec<Named>> = OnceLock::new();
+    TEXTS.get_or_init(|| METHODS.iter().map(|method| named(method.name, method.doc)).collect())
+}
+
+/// The texts of [`FUNCTIONS`] with their parameters, row by row.
+pub(super) fn functions() -> &'static [(Named, CString)] {
+    static TEXTS: OnceLock<Vec<(Named, CString)>> = OnceLock::new();
+    TEXTS.get_or_init(|| {
+        let texts = FUNCTIONS
+            .iter()
+            .map(|function| (named(function.name, function.doc), text(&function.defaults())));
+        texts.collect()
+    })
 }
 
 /// The texts of [`METRICS`], row by row.

@@ -53,6 +53,18 @@ pub struct Function {
     pub(crate) additive: bool,
 }
 
+impl Function {
+    /// Its parameters with their defaults, as a list of kernels writes them: "a=1,b=2".
+    pub fn defaults(&self) -> String {
+        let mut text = String::new();
+        for Parameter { name, default, .. } in self.parameters {
+            let comma = if text.is_empty() { "" } else { "," };
+            text.push_str(&format!("{comma}{name}={default}"));
+        }
+        text
+    }
+}
+
 /// Every kernel function, in the order in which they are listed.
 pub const FUNCTIONS: &[Function] = &[
     Function {

@@ -9,7 +9,7 @@ use super::Solution;
 
 pub(super) const METHOD: Spec = Spec {
     name: "kkm",
-    doc: "kernel k-means: squared distances to the centres, on the mean of the kernels (Schölkopf et al. 1998)",
+    doc: "kernel k-means: squared distances to the centres, on the mean of the kernels (Schoelkopf et al. 1998)",
     iteration: "a sweep over all samples",
     learns_weights: false,
     has_similarity: false,
