@@ -233,7 +233,7 @@ settings! {
     beta: real(1e-3, 0.0, 1e12)
         "of scmk: weight of Tr(P'LP); 0 is pure self-expression";
     learn_weights: switch(true)
-        "1 learns the kernel weights, 0 keeps them equal; kkm, sc and rkkm never learn them";
+        "1 learns the kernel weights, 0 keeps them equal, as methods do that learn none";
     normalize: choice(Normalize = Unit)
         "scaling of each kernel: none, max (by its largest entry, the paper's), \
          unit (centred, mean diagonal 1)";

@@ -2,9 +2,13 @@
 //! what a user relies on whatever the method.
 
 use faer::{Mat, Side};
+use scmk::method::METHODS;
 use scmk::{Control, Features, Fit, Model, Outcome};
 
-const METHODS: [&str; 7] = ["scmk", "kkm", "sc", "rkkm", "mkkm", "aasc", "rmkkm"];
+/// The names of all methods.
+fn methods() -> impl Iterator<Item = &'static str> {
+    METHODS.iter().map(|method| method.name)
+}
 
 fn generator(seed: u64) -> impl FnMut() -> f64 {
     let mut state = seed.wrapping_mul(0x9e3779b97f4a7c15) | 1;
@@ -391,7 +395,7 @@ fn clouds(samples: usize) -> Vec<Vec<f64>> {
 #[test]
 fn every_method_finds_clear_clusters_with_a_monotone_trace() {
     let kernels = clouds(60);
-    for method in METHODS {
+    for method in methods() {
         let found = fit(&kernels, 3, &[("method", method)]);
         assert_eq!(found.method.name(), method);
         assert!(
@@ -413,7 +417,7 @@ fn every_method_finds_clear_clusters_with_a_monotone_trace() {
 fn weights_stay_equal_when_they_are_not_to_be_learned() {
     let points = random_points(50, 2, 6);
     let kernels = [linear(&points), gaussian(&points, 0.2)];
-    for method in METHODS {
+    for method in methods() {
         let found = fit(&kernels, 4, &[("method", method), ("learn_weights", "0")]);
         assert_eq!(found.weights[0], found.weights[1], "{method}");
         if ["scmk", "mkkm", "aasc", "rmkkm"].contains(&method) {
@@ -428,7 +432,7 @@ fn identical_samples_single_clusters_and_singletons_are_handled() {
     // Twelve samples at four places.
     let points: Points = (0..12).map(|i| random_points(4, 2, 1)[i % 4].clone()).collect();
     let kernels = [linear(&points), gaussian(&points, 0.5)];
-    for method in METHODS {
+    for method in methods() {
         for clusters in [1, 2, 4, 7, 12] {
             let found = fit(&kernels, clusters, &[("method", method)]);
             let mut labels = found.labels.clone();
@@ -449,7 +453,7 @@ fn identical_samples_single_clusters_and_singletons_are_handled() {
 
 #[test]
 fn one_sample_is_enough() {
-    for method in METHODS {
+    for method in methods() {
         let found = fit(&[vec![2.0]], 1, &[("method", method)]);
         assert_eq!(found.labels, [0], "{method}");
         assert_eq!(found.weights, [1.0], "{method}");
@@ -460,7 +464,7 @@ fn one_sample_is_enough() {
 fn threads_do_not_change_a_bit() {
     let points = random_points(600, 3, 10);
     let kernels = [linear(&points), gaussian(&points, 0.2), gaussian(&points, 1.0)];
-    for method in METHODS.into_iter().filter(|&method| method != "scmk") {
+    for method in methods().filter(|&method| method != "scmk") {
         let run = |threads: &str| {
             fit(&kernels, 6, &[("method", method), ("threads", threads), ("restarts", "3")])
         };
@@ -476,7 +480,7 @@ fn threads_do_not_change_a_bit() {
 #[test]
 fn the_size_of_the_numbers_does_not_matter() {
     let kernels = clouds(30);
-    for method in METHODS {
+    for method in methods() {
         let plain = fit(&kernels, 3, &[("method", method)]);
         for factor in [1e-280, 1e280] {
             let scaled: Vec<Vec<f64>> =
@@ -494,7 +498,7 @@ fn the_size_of_the_numbers_does_not_matter() {
 fn a_fit_that_is_stopped_leaves_a_result() {
     let points = random_points(300, 3, 11);
     let kernels = [linear(&points), gaussian(&points, 0.2)];
-    for method in METHODS {
+    for method in methods() {
         let mut stopped = model(&kernels, 5, &[("method", method), ("restarts", "50")]);
         let control = Control::default();
         control.cancel();
@@ -571,9 +575,10 @@ fn bad_options_are_refused_in_words() {
     let mut refused = |name: &str, value: &str| {
         fitted.set(|options| options.set_text(name, value)).unwrap_err().to_string()
     };
+    let all: Vec<_> = methods().collect();
     assert_eq!(
         refused("method", "kmeans"),
-        "method = 'kmeans' is not allowed: one of scmk, kkm, sc, rkkm, mkkm, aasc, rmkkm"
+        format!("method = 'kmeans' is not allowed: one of {}", all.join(", "))
     );
     assert_eq!(
         refused("laplacian", "normalized"),
@@ -699,7 +704,7 @@ fn features_reach_every_method() {
     let flat = points.concat();
     let view =
         Features { values: &flat, samples: 40, features: 3, sample_stride: 3, feature_stride: 1 };
-    for method in METHODS {
+    for method in methods() {
         let mut model = Model::new(40, 4).unwrap();
         model.add_features(view, "paper").unwrap();
         set(&mut model, &[("method", method)]);

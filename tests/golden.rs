@@ -2,6 +2,7 @@
 //! `SCMK_UPDATE_GOLDEN=1 cargo test --test golden` writes them anew. `tests/golden/README.md` says
 //! what is in the files.
 
+use scmk::method::METHODS;
 use scmk::{Control, Error, Features, Fit, Model, metrics};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -77,7 +78,7 @@ fn problems() -> Vec<Problem> {
             )]),
         ),
     ];
-    for name in ["kkm", "sc", "rkkm", "mkkm", "aasc", "rmkkm"] {
+    for name in METHODS[1..].iter().map(|method| method.name) {
         all.push(solved(
             name,
             3,
