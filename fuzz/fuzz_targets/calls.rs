@@ -7,9 +7,9 @@
 
 use libfuzzer_sys::fuzz_target;
 use scmk::ffi::*;
+use scmk::infos;
 use scmk::metrics;
 use scmk::options::{Kind, TABLE};
-use scmk::infos;
 use scmk_fuzz::input::{Input, square};
 use scmk_fuzz::results::{
     check_labels, check_orthonormal, check_similarity, check_trace, check_weights,

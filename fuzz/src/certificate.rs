@@ -266,7 +266,8 @@ fn pulls(embedding: Option<&Matrix>, factor: f64) -> Vec<Wide> {
 fn check_objective(model: &Model<'_>, fit: &Fit, similarity: &[f64], kernels: &[Centred]) {
     let (n, options) = (model.samples(), model.options());
     // Otherwise the result has another P than the objective.
-    let Some(p) = fit.embedding.as_ref().filter(|_| options.embedding == Laplacian::Unnormalized) else {
+    let Some(p) = fit.embedding.as_ref().filter(|_| options.embedding == Laplacian::Unnormalized)
+    else {
         return;
     };
     let mixed = mix(kernels, &fit.weights, options.alpha, options.normalize);
