@@ -41,30 +41,9 @@ def kernels(samples, clusters):
 
 def waits(model, moments):
     """Seconds from the cancel to the return of the fit, by the step that it met."""
-    step = None
     found = {}
-
-    def progress(name):
-        nonlocal step
-        step = name
-
-    def cancel():
-        asked.append((time.perf_counter(), step or "start"))
-        model.cancel()
-
-    model.on_progress(progress)
-    for moment in moments:
-        asked, step = [], None
-        timer = threading.Timer(moment, cancel)
-        timer.start()
-        model.fit()
-        returned = time.perf_counter()
-        timer.cancel()
-        timer.join()
-        # A fit that was done before its cancel tells nothing.
-        if asked and model.info("outcome") == CANCELLED:
-            when, where = asked[0]
-            found.setdefault(where, []).append(returned - when)
+    for seconds, step in model.cancelled(moments):
+        found.setdefault(step, []).append(seconds)
     return found
 
 

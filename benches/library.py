@@ -1,5 +1,6 @@
 """The C interface of libscmk for the benchmarks, by ctypes."""
 import ctypes
+import threading
 import time
 
 import numpy as np
@@ -108,6 +109,34 @@ class Model:
 
     def cancel(self):
         self.call("scmk_cancel")
+
+    def cancelled(self, moments):
+        """Seconds from a cancel to the return of the fit, and the step it met, for each moment."""
+        step = None
+        asked = []
+
+        def progress(name):
+            nonlocal step
+            step = name
+
+        def cancel():
+            asked.append((time.perf_counter(), step or "start"))
+            self.cancel()
+
+        self.on_progress(progress)
+        for moment in moments:
+            asked.clear()
+            step = None
+            timer = threading.Timer(moment, cancel)
+            timer.start()
+            self.fit()
+            returned = time.perf_counter()
+            timer.cancel()
+            timer.join()
+            # A fit that was done before its cancel tells nothing.
+            if asked and self.info("outcome") == CANCELLED:
+                when, where = asked[0]
+                yield returned - when, where
 
     def info(self, name):
         value = ctypes.c_double()

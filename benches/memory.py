@@ -99,31 +99,8 @@ def measured_fit(model):
 
 def latencies(model, duration, cancels):
     """Seconds from a cancel to the return of the fit, and the step it met, at random moments."""
-    step = None
-
-    def progress(name):
-        nonlocal step
-        step = name
-
-    def cancel():
-        asked.append((time.perf_counter(), step))
-        model.cancel()
-
-    model.on_progress(progress)
-    answered = []
     moments = (np.arange(cancels) + np.random.default_rng(0).random(cancels)) / max(cancels, 1)
-    for moment in moments * duration:
-        asked, step = [], None
-        timer = threading.Timer(moment, cancel)
-        timer.start()
-        model.fit()
-        returned = time.perf_counter()
-        timer.cancel()
-        timer.join()
-        # A fit that was done before its cancel tells nothing.
-        if model.info("outcome") == CANCELLED:
-            answered.append((returned - asked[0][0], asked[0][1]))
-    return answered
+    return list(model.cancelled(moments * duration))
 
 
 def run_building(scmk, samples, features):

@@ -3,78 +3,13 @@
 //!
 //! `SCMK_PROBLEMS` says how many random problems; each is told by its number should it fail.
 
+mod random;
+mod wide;
+
+use random::Random;
 use scmk::settings::Normalize;
 use scmk::{Control, Error, Features, Fit, Model};
-use std::ops::{Add, Mul, Sub};
-
-/// A sum of two doubles: about 106 bits.
-#[derive(Clone, Copy, Debug, Default)]
-struct Wide(f64, f64);
-
-fn wide(value: f64) -> Wide {
-    Wide(value, 0.0)
-}
-
-/// a + b without an error.
-fn two_sum(a: f64, b: f64) -> Wide {
-    let sum = a + b;
-    let of_b = sum - a;
-    Wide(sum, (a - (sum - of_b)) + (b - of_b))
-}
-
-impl Add for Wide {
-    type Output = Self;
-    fn add(self, other: Self) -> Self {
-        let (high, low) = (two_sum(self.0, other.0), two_sum(self.1, other.1));
-        let once = two_sum(high.0, high.1 + low.0);
-        two_sum(once.0, once.1 + low.1)
-    }
-}
-
-impl Sub for Wide {
-    type Output = Self;
-    fn sub(self, other: Self) -> Self {
-        self + Wide(-other.0, -other.1)
-    }
-}
-
-impl Mul for Wide {
-    type Output = Self;
-    fn mul(self, other: Self) -> Self {
-        let high = self.0 * other.0;
-        let error = self.0.mul_add(other.0, -high);
-        two_sum(high, error + (self.0 * other.1 + self.1 * other.0))
-    }
-}
-
-impl Wide {
-    fn over(self, divisor: Self) -> Self {
-        let first = self.0 / divisor.0;
-        let second = (self - divisor * wide(first)).0 / divisor.0;
-        let third = (self - divisor * wide(first) - divisor * wide(second)).0 / divisor.0;
-        wide(first) + wide(second) + wide(third)
-    }
-}
-
-fn sum(values: impl Iterator<Item = Wide>) -> Wide {
-    values.fold(Wide::default(), |sum, value| sum + value)
-}
-
-/// Random numbers from 0 to 1.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> f64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        (self.next() * bound as f64) as usize
-    }
-}
+use wide::{Wide, sum, wide};
 
 /// A kernel of random points: Gaussian plus a constant, or uncentred linear.
 fn kernel(n: usize, random: &mut Random) -> Vec<f64> {
@@ -233,7 +168,7 @@ fn residual(fit: &Fit) -> f64 {
 /// One random problem, fitted once or, warm, twice. False if it is none: rounding beside a large common
 /// part may leave a kernel so indefinite that α does not make up for it.
 fn check(number: usize) -> bool {
-    let random = &mut Random(0x9E37_79B9_7F4A_7C15 ^ (number as u64 + 1).wrapping_mul(0xD129_0DC1));
+    let random = &mut Random::new(number);
     (0..5).for_each(|_| {
         random.next();
     });
@@ -307,7 +242,7 @@ fn certificates_agree_with_twice_the_digits() {
 
 #[test]
 fn a_gaussian_plus_two_to_the_thirty_is_certified_as_well_as_without() {
-    let (n, random) = (60, &mut Random(7));
+    let (n, random) = (60, &mut Random::new(7));
     let x: Vec<f64> = (0..n).map(|_| random.next()).collect();
     let plain: Vec<f64> = (0..n * n).map(|e| (-(x[e % n] - x[e / n]).powi(2)).exp()).collect();
     // Rounded, so that both kernels are exactly the same but for the constant.
@@ -331,7 +266,7 @@ fn a_gaussian_plus_two_to_the_thirty_is_certified_as_well_as_without() {
 
 #[test]
 fn linear_kernels_of_features_far_from_the_origin_keep_their_digits() {
-    let (n, dims, random) = (50, 4, &mut Random(11));
+    let (n, dims, random) = (50, 4, &mut Random::new(11));
     // Whole numbers plus a power of two: exact near the origin and far from it.
     let near: Vec<f64> = (0..n * dims).map(|_| (random.next() * 1024.0).floor()).collect();
     for far in [2f64.powi(20), 2f64.powi(30)] {

@@ -4,49 +4,28 @@
 //! `SCMK_FITS` says how many, `SCMK_FIRST` where to start; each is told by its number should it fail.
 //! The time is only looked at on request (`SCMK_WATCH=1`): a busy machine may take any time.
 
+mod random;
+
+use random::Random;
 use scmk::infos;
 use scmk::options::{Kind, TABLE};
 use scmk::{Control, Error, Features, Model};
 use std::time::{Duration, Instant};
 
-/// Random numbers from 0 to 1.
-struct Random(u64);
-
-impl Random {
-    fn new(number: usize) -> Self {
-        let mut random = Self((number as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
-        (0..8).for_each(|_| {
-            random.next();
-        });
-        random
-    }
-
-    fn next(&mut self) -> f64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        (self.next() * bound as f64) as usize
-    }
-
-    /// A number whose logarithm is uniform.
-    fn between(&mut self, low: f64, high: f64) -> f64 {
-        (low.ln() + self.next() * (high.ln() - low.ln())).exp().clamp(low, high)
-    }
+/// A number whose logarithm is uniform.
+fn between(random: &mut Random, low: f64, high: f64) -> f64 {
+    (low.ln() + random.next() * (high.ln() - low.ln())).exp().clamp(low, high)
 }
 
 /// Features of many shapes: a cloud, clusters, a line, equal samples, one far away, whole numbers.
 fn features(n: usize, dims: usize, random: &mut Random) -> Vec<f64> {
     let scale = match random.below(3) {
         0 => 1.0,
-        1 => random.between(1e-10, 1e10),
-        _ => random.between(1e-150, 1e150),
+        1 => between(random, 1e-10, 1e10),
+        _ => between(random, 1e-150, 1e150),
     };
     let shape = random.below(7);
-    let shift = if random.below(4) == 0 { random.between(1.0, 1e12) } else { 0.0 };
+    let shift = if random.below(4) == 0 { between(random, 1.0, 1e12) } else { 0.0 };
     let centres: Vec<f64> = (0..8 * dims).map(|_| 10.0 * random.next()).collect();
     let mut x = Vec::new();
     for i in 0..n {
@@ -73,8 +52,8 @@ fn kernel_list(random: &mut Random) -> String {
     }
     let one = |random: &mut Random| match random.below(4) {
         0 => "linear".to_owned(),
-        1 | 2 => format!("gaussian(t={:e})", random.between(1e-8, 1e6)),
-        _ => format!("polynomial(a={:e},b={})", random.between(1e-6, 1e6), 1 + random.below(4)),
+        1 | 2 => format!("gaussian(t={:e})", between(random, 1e-8, 1e6)),
+        _ => format!("polynomial(a={:e},b={})", between(random, 1e-6, 1e6), 1 + random.below(4)),
     };
     (0..1 + random.below(4)).map(|_| one(random)).collect::<Vec<_>>().join("; ")
 }
@@ -93,12 +72,12 @@ fn set_options(model: &mut Model<'_>, random: &mut Random) -> String {
             Kind::Real { min, max, .. } => match random.below(8) {
                 0 => format!("{min:e}"),
                 1 => format!("{max:e}"),
-                _ => format!("{:e}", random.between(min.max(1e-12), max)),
+                _ => format!("{:e}", between(random, min.max(1e-12), max)),
             },
             Kind::Int { min, max, .. } => {
                 // As large as they go takes longer, but not to stop.
                 let most = if spec.name == "threads" { 8 } else { max.min(1_000_000) };
-                (min + (random.between(1.0, (most - min + 1) as f64) as i64 - 1)).to_string()
+                (min + (between(random, 1.0, (most - min + 1) as f64) as i64 - 1)).to_string()
             }
             Kind::Text { choices, .. } => choices[random.below(choices.len())].to_owned(),
         };

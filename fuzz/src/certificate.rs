@@ -5,71 +5,11 @@
 //! time, have errors of a few roundings of the largest centred entry, far below what is checked.
 
 use crate::ensure;
+use crate::wide::{Wide, sum, two_product, two_sum, wide};
 use scmk::kernel::Gram;
 use scmk::matrix::Matrix;
 use scmk::settings::{Laplacian, Normalize};
 use scmk::{Fit, Model};
-use std::ops::{Add, Mul, Sub};
-
-/// A sum of two doubles: about 106 bits.
-#[derive(Clone, Copy, Default)]
-struct Wide(f64, f64);
-
-/// a + b without an error.
-fn two_sum(a: f64, b: f64) -> Wide {
-    let sum = a + b;
-    let of_b = sum - a;
-    Wide(sum, (a - (sum - of_b)) + (b - of_b))
-}
-
-/// a * b without an error. By halves of 26 bits: without the instruction, which not every build
-/// may use, a fused product is a slow function.
-fn two_product(a: f64, b: f64) -> Wide {
-    let halves = |v: f64| {
-        let far = v * 134_217_729.0;
-        let high = far - (far - v);
-        (high, v - high)
-    };
-    let (product, (a, a_low), (b, b_low)) = (a * b, halves(a), halves(b));
-    Wide(product, a_low * b_low - (((product - a * b) - a_low * b) - a * b_low))
-}
-
-impl Add for Wide {
-    type Output = Self;
-    fn add(self, other: Self) -> Self {
-        let (high, low) = (two_sum(self.0, other.0), two_sum(self.1, other.1));
-        let once = two_sum(high.0, high.1 + low.0);
-        two_sum(once.0, once.1 + low.1)
-    }
-}
-
-impl Sub for Wide {
-    type Output = Self;
-    fn sub(self, other: Self) -> Self {
-        self + Wide(-other.0, -other.1)
-    }
-}
-
-impl Mul<f64> for Wide {
-    type Output = Self;
-    fn mul(self, other: f64) -> Self {
-        let Wide(high, low) = two_product(self.0, other);
-        two_sum(high, low + self.1 * other)
-    }
-}
-
-impl Wide {
-    fn over(self, divisor: f64) -> Self {
-        let first = self.0 / divisor;
-        let rest = self - two_product(first, divisor);
-        two_sum(first, rest.0 / divisor)
-    }
-}
-
-fn sum(values: impl Iterator<Item = Wide>) -> Wide {
-    values.fold(Wide::default(), |sum, value| sum + value)
-}
-
 /// A kernel divided by a power of two, so that nothing overflows, and centred.
 struct Centred {
     /// HKH and K, column after column.
@@ -97,19 +37,19 @@ fn centred(kernel: &Gram<'_>, normalize: Normalize) -> Centred {
         .collect();
     let entry = |i: usize, j: usize| two_sum(0.5 * columns[j][i], 0.5 * columns[i][j]);
     let size = n as f64;
-    let means: Vec<Wide> = (0..n).map(|j| sum((0..n).map(|i| entry(i, j))).over(size)).collect();
-    let grand = sum(means.iter().copied()).over(size);
-    let wide = |i: usize, j: usize| entry(i, j) - means[i] - means[j] + grand;
+    let means: Vec<Wide> = (0..n).map(|j| sum((0..n).map(|i| entry(i, j))).over(wide(size))).collect();
+    let grand = sum(means.iter().copied()).over(wide(size));
+    let centred = |i: usize, j: usize| entry(i, j) - means[i] - means[j] + grand;
     let scale = match normalize {
         Normalize::None => kernel.scale(Normalize::None) * power,
         Normalize::Max => power / kernel.largest(),
-        Normalize::Unit if exact => size / sum((0..n).map(|i| wide(i, i))).0,
+        Normalize::Unit if exact => size / sum((0..n).map(|i| centred(i, i))).0,
         Normalize::Unit => kernel.scale(Normalize::Unit) * power,
     };
     let mut all = vec![0.0; n * n];
     let mut given = vec![0.0; n * n];
     for (i, j) in (0..n).flat_map(|j| (j..n).map(move |i| (i, j))) {
-        let (centred, entry) = (wide(i, j).0, entry(i, j).0);
+        let (centred, entry) = (centred(i, j).0, entry(i, j).0);
         (all[i + j * n], all[j + i * n]) = (centred, centred);
         (given[i + j * n], given[j + i * n]) = (entry, entry);
     }

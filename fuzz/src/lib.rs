@@ -6,6 +6,8 @@ pub mod fits;
 pub mod input;
 pub mod results;
 pub mod watchdog;
+#[path = "../../tests/wide/mod.rs"]
+mod wide;
 
 use std::sync::OnceLock;
 

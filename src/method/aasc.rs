@@ -8,17 +8,17 @@
 //! not FᵀDF itself, so that the next embedding may be worse: the fit then ends with the one before.
 
 use super::Spec;
-use super::problem::{Problem, timed};
 use super::partition::equal;
+use super::problem::{Problem, timed};
 use super::spectral::{self, Embedded};
+use super::{Seconds, Solution};
+use crate::blend::WeightedKernels;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::memory;
-use crate::blend::WeightedKernels;
 use crate::monitor::Step;
-use crate::settings::Laplacian;
-use super::{Seconds, Solution};
 use crate::outcome::Outcome;
+use crate::settings::Laplacian;
 use crate::steps::weights::{self, HALF};
 use crate::vector;
 use faer::linalg::matmul::matmul;

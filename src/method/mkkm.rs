@@ -2,24 +2,22 @@
 //! w_k², Σ w = 1. For fixed clusters the best w_k is proportional to 1/(within-cluster cost of
 //! kernel k); for fixed weights the clusters come from kernel k-means.
 
-use super::Spec;
-use super::problem::Problem;
 use super::partition::{self, Partition, Squared, alternate, best_of_restarts, equal};
+use super::problem::Problem;
+use super::{Solution, Spec};
+use crate::blend::MixedKernel;
 use crate::error::Result;
 use crate::memory;
-use crate::blend::MixedKernel;
-use super::Solution;
 use crate::steps::weights::{self, HALF};
 
 pub(super) const METHOD: Spec = Spec {
-    name: "mkkm",
-    doc: "multiple kernel k-means: kernel k enters with w_k^2, sum(w) = 1 (Huang et al. 2012)",
     iteration: "clusters and weights once each",
     learns_weights: true,
-    has_similarity: false,
-    has_embedding: false,
-    memory: |n, c, _| partition::memory_required(n, c),
-    fit: |problem, _| fit(problem),
+    ..partition::spec(
+        "mkkm",
+        "multiple kernel k-means: kernel k enters with w_k^2, sum(w) = 1 (Huang et al. 2012)",
+        |problem, _| fit(problem),
+    )
 };
 
 fn fit(problem: Problem<'_, '_>) -> Result<Solution> {

@@ -2,8 +2,15 @@
 //! what runs it; one file each. `partition` is what the four kernel k-means methods share,
 //! `spectral` what the two spectral ones share.
 
+mod aasc;
+mod kkm;
+mod mkkm;
 mod partition;
 mod problem;
+mod rkkm;
+mod rmkkm;
+mod sc;
+mod scmk;
 mod solution;
 mod spectral;
 
@@ -34,17 +41,16 @@ pub struct Spec {
     pub(crate) fit: fn(Problem<'_, '_>, Option<&Solution>) -> Result<Solution>,
 }
 
-/// A method is a file that has a `METHOD`.
-macro_rules! methods {
-    ($($name:ident)+) => {
-        $(mod $name;)+
-
-        /// Every method, in the order in which they are listed; the first is the default.
-        pub const METHODS: &[Spec] = &[$($name::METHOD),+];
-    };
-}
-
-methods! { scmk kkm sc rkkm mkkm aasc rmkkm }
+/// Every method, in the order in which they are listed; the first is the default.
+pub const METHODS: &[Spec] = &[
+    scmk::METHOD,
+    kkm::METHOD,
+    sc::METHOD,
+    rkkm::METHOD,
+    mkkm::METHOD,
+    aasc::METHOD,
+    rmkkm::METHOD,
+];
 
 impl Method {
     /// The method of that name.

@@ -2,7 +2,7 @@
 //! of a kernel, the sweep that reassigns the samples, and the restarts.
 
 use super::problem::Problem;
-use super::{Seconds, Solution};
+use super::{Seconds, Solution, Spec};
 use crate::blend::MixedKernel;
 use crate::error::{Error, Result};
 use crate::kernel::Gram;
@@ -18,7 +18,7 @@ use std::time::Instant;
 
 /// Bytes a fit needs at most beyond the kernels: the mixed kernel, a product of it with the
 /// indicators, a few vectors.
-pub(crate) fn memory_required(samples: usize, clusters: usize) -> usize {
+fn memory_required(samples: usize, clusters: usize) -> usize {
     samples.saturating_mul(samples + clusters + 16).saturating_mul(size_of::<f64>())
 }
 
@@ -323,6 +323,24 @@ pub(super) struct Run {
 impl Run {
     fn objective(&self) -> f64 {
         self.trace.last().copied().unwrap_or(f64::INFINITY)
+    }
+}
+
+/// A kernel k-means method on the mean of the kernels.
+pub(super) const fn spec(
+    name: &'static str,
+    doc: &'static str,
+    fit: fn(Problem<'_, '_>, Option<&Solution>) -> Result<Solution>,
+) -> Spec {
+    Spec {
+        name,
+        doc,
+        iteration: "a sweep over all samples",
+        learns_weights: false,
+        has_similarity: false,
+        has_embedding: false,
+        memory: |samples, clusters, _| memory_required(samples, clusters),
+        fit,
     }
 }
 

@@ -2,25 +2,25 @@
 //! of Σ w_k K_k, with Σ w_k^γ = 1. For fixed clusters the squared distances are weighted as in
 //! robust kernel k-means, and the weights of the kernels have a closed form.
 
-use super::Spec;
+use super::partition::{
+    self, Loss, Partition, Robust, Space, alternate, best_of_restarts, unassigned,
+};
 use super::problem::Problem;
-use super::partition::{self, Loss, Partition, Robust, Space, alternate, best_of_restarts, unassigned};
+use super::{Solution, Spec};
+use crate::blend::MixedKernel;
 use crate::error::{Error, Result};
 use crate::memory;
-use crate::blend::MixedKernel;
-use super::Solution;
 use crate::steps::weights;
 use crate::vector;
 
 pub(super) const METHOD: Spec = Spec {
-    name: "rmkkm",
-    doc: "robust multiple kernel k-means: sum(w^gamma) = 1, option gamma (Du et al. 2015)",
     iteration: "clusters and weights once each",
     learns_weights: true,
-    has_similarity: false,
-    has_embedding: false,
-    memory: |n, c, _| partition::memory_required(n, c),
-    fit: |problem, _| fit(problem),
+    ..partition::spec(
+        "rmkkm",
+        "robust multiple kernel k-means: sum(w^gamma) = 1, option gamma (Du et al. 2015)",
+        |problem, _| fit(problem),
+    )
 };
 
 fn fit(problem: Problem<'_, '_>) -> Result<Solution> {
@@ -28,8 +28,9 @@ fn fit(problem: Problem<'_, '_>) -> Result<Solution> {
     let gamma = problem.settings.gamma;
     let equal = weights::equal(weighted.kernels(), gamma)?;
     let mut mixed = MixedKernel::new(problem.samples())?;
-    let mix =
-        |weights: &[f64], mixed: &mut MixedKernel| weighted.mix(weights, 0.0, mixed, problem.monitor);
+    let mix = |weights: &[f64], mixed: &mut MixedKernel| {
+        weighted.mix(weights, 0.0, mixed, problem.monitor)
+    };
     match mix(&equal, &mut mixed) {
         Err(Error::Stopped { by }) => return unassigned(problem, equal, by),
         mixed => mixed?,

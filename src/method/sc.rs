@@ -2,12 +2,12 @@
 //! smallest eigenvectors of a Laplacian, rows of unit length, then k-means.
 
 use super::Spec;
-use super::problem::{Problem, timed};
 use super::partition::equal;
+use super::problem::{Problem, timed};
 use super::spectral::{self, Embedded};
+use super::{Seconds, Solution};
 use crate::error::{Error, Result};
 use crate::memory;
-use super::{Seconds, Solution};
 use crate::outcome::Outcome;
 
 pub(super) const METHOD: Spec = Spec {

@@ -7,9 +7,9 @@
 //!
 //! Each of the three steps is an exact minimisation, so the objective never rises.
 
+use super::Spec;
 use super::problem::{Problem, timed};
 use super::solution::{Certified, Seconds, Solution, WarmStart};
-use super::Spec;
 use crate::blend::{MixedKernel, WeightedKernels};
 use crate::error::{Error, Result};
 use crate::labels;
