@@ -9,12 +9,10 @@ thousand samples, 2 s for ten thousand, in between by their number.
 """
 import argparse
 import sys
-import threading
-import time
 
 import numpy as np
 
-from library import CANCELLED, Scmk
+from library import Scmk
 from problems import blobs, gaussian
 
 METHODS = ["scmk", "kkm", "sc", "rkkm", "mkkm", "aasc", "rmkkm"]

@@ -8,13 +8,12 @@ import ctypes
 import json
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
 import numpy as np
 
-from library import CANCELLED, Scmk
+from library import Scmk
 from problems import blobs, paper_kernels
 
 CLUSTERS = 10
