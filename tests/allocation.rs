@@ -1,6 +1,6 @@
 //! Every allocation of a run fails once, and from there on: the call answers that memory is
 //! lacking, or the right answer, and works when it is made again. The same is done to the C library
-//! by `tools/test-allocation`; here the allocator under the library counts and fails itself.
+//! by `make test-allocation`; here the allocator under the library counts and fails itself.
 
 use scmk::{Allocator, Control, Error, Features, Model};
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -1,7 +1,9 @@
 //! Reads the sources: what the compiler does not forbid but the library promises not to do.
 
+use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
@@ -118,4 +120,22 @@ fn every_open_loop_says_why_it_ends() {
         }
     }
     assert!(wrong.is_empty(), "say why it ends (// Ends: ...):\n{}", wrong.join("\n"));
+}
+
+/// A library that aborts on a panic would take its host along. The compiler says so before it misses
+/// the other crates, of which it is told nothing here.
+#[test]
+fn a_build_that_aborts_on_a_panic_does_not_compile() {
+    let says_why = |panic: &str| {
+        let answer = Command::new(env::var_os("RUSTC").unwrap_or("rustc".into()))
+            .args(["--edition=2024", "--crate-type=lib", "--emit=metadata"])
+            .arg(format!("-Cpanic={panic}"))
+            .args(["--out-dir", env!("CARGO_TARGET_TMPDIR")])
+            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs"))
+            .output()
+            .unwrap();
+        String::from_utf8_lossy(&answer.stderr).contains("a guest never aborts its host")
+    };
+    assert!(says_why("abort"));
+    assert!(!says_why("unwind"));
 }

@@ -9,14 +9,14 @@
 enum { BLOBS = 3 };
 
 /* A small generator of its own, so that every machine sees the same points. */
-static double blobs_random(uint64_t *state)
+static inline double blobs_random(uint64_t *state)
 {
     *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (double)(*state >> 11) / 9007199254740992.0;
 }
 
 /* n points as rows of x (n by 2), sample i of group i % 3, which is labels[i]. */
-static void blobs_points(double *x, int32_t *labels, size_t n)
+static inline void blobs_points(double *x, int32_t *labels, size_t n)
 {
     static const double centre[BLOBS][2] = {{0, 0}, {10, 0}, {0, 10}};
     uint64_t state = 1;
@@ -29,8 +29,8 @@ static void blobs_points(double *x, int32_t *labels, size_t n)
 }
 
 /* kernel(i, j) = exp(-|x_i - x_j|^2 / width), column j starting at kernel[j * leading_dim]. */
-static void blobs_kernel(const double *x, size_t n, double width, double *kernel,
-                         size_t leading_dim)
+static inline void blobs_kernel(const double *x, size_t n, double width, double *kernel,
+                                size_t leading_dim)
 {
     size_t i, j;
     for (j = 0; j < n; j++) {

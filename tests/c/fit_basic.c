@@ -109,22 +109,13 @@ static void weights_graph_and_trace(scmk_model *model, const struct result *resu
     free(trace);
 }
 
-int main(void)
+static void copied_and_borrowed_kernels_give_one_answer(void)
 {
     static struct result first, other;
-    scmk_model *model, *borrowed;
-    double by_column[N * 2];
-    int32_t labels[N];
+    scmk_model *model = from_kernels(scmk_add_kernel), *borrowed;
     double accuracy;
     int64_t outcome;
-    size_t i;
 
-    blobs_points(points, truth, N);
-    for (i = 0; i < KERNELS; i++)
-        blobs_kernel(points, N, width[i], kernels[i], LEADING);
-
-    /* Own kernels, copied. */
-    model = from_kernels(scmk_add_kernel);
     OK(scmk_fit(model));
     read_result(model, &first);
     CHECK(memcmp(first.labels, truth, sizeof truth) == 0);
@@ -133,15 +124,23 @@ int main(void)
     OK(scmk_info_int(model, "outcome", &outcome));
     CHECK(outcome == SCMK_OUTCOME_CONVERGED);
     weights_graph_and_trace(model, &first);
+    OK(scmk_destroy(model));
 
-    /* The same bits from borrowed ones. */
     borrowed = from_kernels(scmk_borrow_kernel);
     OK(scmk_fit(borrowed));
     read_result(borrowed, &other);
     CHECK(same_bits(&first, &other));
     OK(scmk_destroy(borrowed));
+}
 
-    /* Features: samples as rows, then as columns; the same kernels, the same bits. */
+/* Samples as rows, then as columns; the same kernels, the same bits. */
+static void features_by_row_and_by_column_give_one_answer(void)
+{
+    static struct result first, other;
+    scmk_model *model = from_kernels(scmk_add_kernel);
+    double by_column[N * 2];
+    size_t i;
+
     for (i = 0; i < N; i++) {
         by_column[i] = points[2 * i];
         by_column[N + i] = points[2 * i + 1];
@@ -158,13 +157,31 @@ int main(void)
     OK(scmk_fit(model));
     read_result(model, &other);
     CHECK(same_bits(&first, &other));
+    OK(scmk_destroy(model));
+}
 
-    /* The paper's twelve. */
-    OK(scmk_clear_kernels(model));
+static void twelve_kernels_of_the_paper_find_the_groups(void)
+{
+    scmk_model *model = NULL;
+    int32_t labels[N];
+    OK(scmk_create(N, BLOBS, &model));
     OK(scmk_add_features(model, points, N, 2, 2, 1, "paper"));
     OK(scmk_fit(model));
     OK(scmk_labels(model, labels, N));
     CHECK(memcmp(labels, truth, sizeof truth) == 0);
     OK(scmk_destroy(model));
-    return check_result();
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test tests[] = {
+        TEST(copied_and_borrowed_kernels_give_one_answer),
+        TEST(features_by_row_and_by_column_give_one_answer),
+        TEST(twelve_kernels_of_the_paper_find_the_groups),
+    };
+    size_t i;
+    blobs_points(points, truth, N);
+    for (i = 0; i < KERNELS; i++)
+        blobs_kernel(points, N, width[i], kernels[i], LEADING);
+    return run_tests(tests, COUNT(tests), argc, argv);
 }

@@ -1,17 +1,20 @@
 /* Versions, names of codes, and the text of an error. */
 #include "check.h"
 
-int main(void)
+static void versions_and_names_of_codes(void)
 {
-    scmk_model *model = NULL;
-    size_t length = 7;
-    char text[64];
-
     CHECK(scmk_abi_version() == SCMK_ABI_VERSION);
     CHECK(strchr(scmk_version(), '.') != NULL);
     CHECK(strcmp(scmk_status_name(SCMK_OK), "SCMK_OK") == 0);
     CHECK(strcmp(scmk_status_name(SCMK_E_NOT_FINITE), "SCMK_E_NOT_FINITE") == 0);
     CHECK(strcmp(scmk_status_name(12345), "SCMK_E_UNKNOWN") == 0);
+}
+
+static void message_is_read_in_pieces_and_stays(void)
+{
+    scmk_model *model = NULL;
+    size_t length = 7;
+    char text[64];
 
     /* A new model has none. */
     OK(scmk_create(4, 2, &model));
@@ -33,5 +36,13 @@ int main(void)
     OK(scmk_set_real(model, "alpha", 2));
     MESSAGE(model, "delta");
     OK(scmk_destroy(model));
-    return check_result();
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test tests[] = {
+        TEST(versions_and_names_of_codes),
+        TEST(message_is_read_in_pieces_and_stays),
+    };
+    return run_tests(tests, COUNT(tests), argc, argv);
 }

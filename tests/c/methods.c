@@ -2,8 +2,6 @@
 #include "blobs.h"
 #include "check.h"
 
-#include <stdlib.h>
-
 enum { N = 60, KERNELS = 2 };
 
 static double x[N * 2], kernels[KERNELS][N * N];
@@ -80,7 +78,7 @@ static void warm_start(scmk_model *model)
     CHECK(memcmp(labels, truth, sizeof truth) == 0);
 }
 
-int main(void)
+static void every_method_finds_the_groups(void)
 {
     scmk_model *model = NULL;
     blobs_points(x, truth, N);
@@ -99,5 +97,12 @@ int main(void)
     bad_options(model);
     warm_start(model);
     OK(scmk_destroy(model));
-    return check_result();
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test tests[] = {
+        TEST(every_method_finds_the_groups),
+    };
+    return run_tests(tests, COUNT(tests), argc, argv);
 }

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-int main(void)
+static void metrics_by_hand_and_by_name(void)
 {
     static const char *fixed[] = {"accuracy", "nmi", "purity", "inverse_purity", "ari"};
     static const int32_t truth[6] = {0, 0, 0, 1, 1, 1};
@@ -23,7 +23,7 @@ int main(void)
         OK(scmk_metric(name, truth, half, 6, &value));
         CHECK(value < 1);
     }
-    for (i = 0; i < sizeof fixed / sizeof *fixed; i++)
+    for (i = 0; i < COUNT(fixed); i++)
         OK(scmk_metric(fixed[i], truth, truth, 6, &value));
 
     /* By hand: classes of 3 and 3 against clusters of 2, 2 and 2. */
@@ -50,5 +50,12 @@ int main(void)
                        5, &value));
     STATUS(SCMK_E_INVALID_ARGUMENT, scmk_metric_name(scmk_metric_count(), &fixed[0], NULL));
     CHECK(value == 7);
-    return check_result();
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test tests[] = {
+        TEST(metrics_by_hand_and_by_name),
+    };
+    return run_tests(tests, COUNT(tests), argc, argv);
 }

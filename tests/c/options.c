@@ -68,7 +68,7 @@ static void every_info(void)
     }
 }
 
-int main(void)
+static void options_and_infos_by_name(void)
 {
     static const char *fixed[] = {"method", "alpha", "beta", "learn_weights", "normalize",
                                   "max_iterations", "tolerance", "kkt_tolerance", "labels",
@@ -84,7 +84,7 @@ int main(void)
     every_info();
 
     /* The names that programs rely on. */
-    for (i = 0; i < sizeof fixed / sizeof *fixed; i++)
+    for (i = 0; i < COUNT(fixed); i++)
         OK(scmk_get_text(model, fixed[i], text, sizeof text, NULL));
 
     /* Rows that are not there. */
@@ -111,5 +111,12 @@ int main(void)
     CHECK(strcmp(scmk_outcome_name(SCMK_OUTCOME_CANCELLED), "cancelled") == 0);
     CHECK(strcmp(scmk_outcome_name(-1), "unknown") == 0);
     OK(scmk_destroy(model));
-    return check_result();
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test tests[] = {
+        TEST(options_and_infos_by_name),
+    };
+    return run_tests(tests, COUNT(tests), argc, argv);
 }

@@ -21,7 +21,7 @@ static int64_t info(scmk_model *model, const char *name)
     return value;
 }
 
-int main(void)
+static void views_and_kernels_have_names_and_weights(void)
 {
     double x[2 * N], kernel[N * N], weights[5], shares[3], embedding[N * 4], value, sum;
     int32_t truth[N], labels[N];
@@ -127,5 +127,12 @@ int main(void)
     STATUS(SCMK_E_UNKNOWN_OPTION, scmk_add_features(model, x, N, 2, 2, 1, "rbf"));
     CHECK(strcmp(scmk_last_error(), "unknown kernel 'rbf': here it is called 'gaussian'") == 0);
     OK(scmk_destroy(model));
-    return check_result();
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test tests[] = {
+        TEST(views_and_kernels_have_names_and_weights),
+    };
+    return run_tests(tests, COUNT(tests), argc, argv);
 }

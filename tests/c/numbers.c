@@ -1,6 +1,6 @@
 /* Numbers that are none, kernels that are none, and odd ones that are: what is refused with which
  * words, and what must be answered with finite results. */
-#include "faults.h"
+#include "model.h"
 
 static double bad[N * N];
 
@@ -16,13 +16,13 @@ static double *with(size_t row, size_t col, double value)
 static void refused_kernel(scmk_model *model, const double *kernel, scmk_status expected,
                            const char *part)
 {
-    ANSWERS(expected, scmk_add_kernel(model, kernel, N, N));
+    STATUS(expected, scmk_add_kernel(model, kernel, N, N));
     MESSAGE(model, part);
     MESSAGE(model, "kernel 1");
-    ANSWERS(expected, scmk_borrow_kernel(model, kernel, N, N));
+    STATUS(expected, scmk_borrow_kernel(model, kernel, N, N));
     MESSAGE(model, part);
     MESSAGE(model, "kernel 1");
-    EXPECT(info(model, "kernels") == 1);
+    CHECK(info(model, "kernels") == 1);
 }
 
 /* In both triangles, on the diagonal and in the corners; features too. */
@@ -43,11 +43,11 @@ static void refused_number(double value, const char *word)
         char text[64];
         memcpy(x, points, sizeof x);
         x[i] = value;
-        ANSWERS(SCMK_E_NOT_FINITE, scmk_add_features(model, x, N, 2, 2, 1, "linear"));
+        STATUS(SCMK_E_NOT_FINITE, scmk_add_features(model, x, N, 2, 2, 1, "linear"));
         snprintf(text, sizeof text, "entry (%d, %d) is %s", (int)i / 2, (int)i % 2, word);
         MESSAGE(model, text);
     }
-    EXPECT(info(model, "kernels") == 1 && works(model));
+    CHECK(info(model, "kernels") == 1 && works(model));
     OK(scmk_destroy(model));
 }
 
@@ -74,7 +74,7 @@ static void na_of_r_names_kernel_and_entry(void)
         memcpy(&bad[3 + 8 * N], &patterns[i], sizeof *bad);
         refused_kernel(model, bad, SCMK_E_NOT_FINITE, "kernel 1 entry (3, 8) is NaN");
     }
-    EXPECT(works(model));
+    CHECK(works(model));
     OK(scmk_destroy(model));
 }
 
@@ -86,7 +86,7 @@ static double seconds_to_add(scmk_model *model, const double *kernel, size_t n,
     int k;
     for (k = 0; k < 5; k++) {
         double began = process_clock(), took;
-        ANSWERS(expected, scmk_add_kernel(model, kernel, n, n));
+        STATUS(expected, scmk_add_kernel(model, kernel, n, n));
         took = process_clock() - began;
         shortest = took < shortest ? took : shortest;
         OK(scmk_clear_kernels(model));
@@ -112,8 +112,8 @@ static void nan_is_refused_as_fast_as_a_good_kernel_is_taken(void)
         kernel[places[i]] = NAN;
         took = seconds_to_add(model, kernel, MANY, SCMK_E_NOT_FINITE);
         /* Reading it all is a part of taking it, so this leaves much room. */
-        expect_that(took < 5 * usual, (long)(1e6 * took), "too many microseconds", __FILE__,
-                    __LINE__);
+        check_that(took < 5 * usual, (long)(1e6 * took), "too many microseconds", __FILE__,
+                   __LINE__);
         kernel[places[i]] = value;
     }
     OK(scmk_destroy(model));
@@ -129,7 +129,7 @@ static void asymmetry_beyond_1e_8_names_the_entry(void)
     MESSAGE(model, "(5, 2)");
     /* Just beyond; the largest entry is 1. */
     refused_kernel(model, with(9, 1, good[9 + N] + 1.1e-8), SCMK_E_ASYMMETRIC, "(9, 1)");
-    EXPECT(works(model));
+    CHECK(works(model));
     OK(scmk_destroy(model));
 }
 
@@ -149,20 +149,20 @@ static void asymmetry_below_1e_8_is_symmetrised(void)
     OK(scmk_add_kernel(skew, bad, N, N));
     OK(scmk_add_kernel(mean, symmetrised, N, N));
     OK(scmk_borrow_kernel(borrowed, bad, N, N));
-    EXPECT(works(skew) && works(mean) && works(borrowed));
+    CHECK(works(skew) && works(mean) && works(borrowed));
     a = bits_of(skew, N, C);
     b = bits_of(mean, N, C);
-    EXPECT(same_bits(a, b));
+    CHECK(same_bits(a, b));
     /* A borrowed one is averaged where it is used, in another order of the same sums. */
     OK(scmk_similarity(borrowed, a.values, N * N));
     OK(scmk_similarity(mean, b.values, N * N));
     for (i = 0; i < N * N; i++)
-        EXPECT(fabs(a.values[i] - b.values[i]) < 1e-12);
+        CHECK(fabs(a.values[i] - b.values[i]) < 1e-12);
     free(a.values), free(b.values);
 
     /* What was averaged is the kernel's, not the caller's. */
     c = bits_of(borrowed, N, C);
-    EXPECT(all_finite(c) && bad[1] != bad[N]);
+    CHECK(all_finite(c) && bad[1] != bad[N]);
     free(c.values);
     OK(scmk_destroy(skew));
     OK(scmk_destroy(mean));
@@ -190,14 +190,14 @@ static void indefinite_kernel_names_its_eigenvalue(void)
     for (i = 0; i < N; i++)
         bad[i * N + i] = i == 4 ? -0.25 : 1;
     refused_kernel(model, bad, SCMK_E_NOT_PSD, "eigenvalue");
-    EXPECT(fabs(told_eigenvalue(model) + 0.25) < 1e-9);
+    CHECK(fabs(told_eigenvalue(model) + 0.25) < 1e-9);
     /* Two samples more alike than each is to itself: 1 - 2 is an eigenvalue. */
     for (i = 0; i < N; i++)
         bad[i * N + i] = 1;
     bad[3 + 8 * N] = bad[8 + 3 * N] = 2;
     refused_kernel(model, bad, SCMK_E_NOT_PSD, "eigenvalue");
-    EXPECT(fabs(told_eigenvalue(model) + 1) < 1e-9);
-    EXPECT(works(model));
+    CHECK(fabs(told_eigenvalue(model) + 1) < 1e-9);
+    CHECK(works(model));
     OK(scmk_destroy(model));
 
     /* A larger one is not decomposed: what is told lies between the smallest eigenvalue and 0. */
@@ -205,9 +205,9 @@ static void indefinite_kernel_names_its_eigenvalue(void)
         for (i = 0; i < MANY; i++)
             large[i + j * MANY] = (i == j ? 2.0 : 0.0) - 1.0;
     OK(scmk_create(MANY, C, &other));
-    ANSWERS(SCMK_E_NOT_PSD, scmk_add_kernel(other, large, MANY, MANY));
+    STATUS(SCMK_E_NOT_PSD, scmk_add_kernel(other, large, MANY, MANY));
     MESSAGE(other, "kernel 0");
-    EXPECT(told_eigenvalue(other) < 0 && told_eigenvalue(other) > 2 - MANY - 1e-6);
+    CHECK(told_eigenvalue(other) < 0 && told_eigenvalue(other) > 2 - MANY - 1e-6);
     for (i = 0; i < MANY; i++)
         large[i * MANY + i] = MANY;
     OK(scmk_add_kernel(other, large, MANY, MANY));
@@ -226,7 +226,7 @@ static void eigenvalue_below_zero_by_rounding_is_taken(void)
         bad[i] -= a == b ? 1e-6 : 0;
     }
     OK(scmk_add_kernel(model, bad, N, N));
-    EXPECT(works(model));
+    CHECK(works(model));
     OK(scmk_destroy(model));
 }
 
@@ -238,9 +238,9 @@ static void zero_kernel_is_degenerate(void)
     bad[7] = -0.0;
     refused_kernel(model, bad, SCMK_E_DEGENERATE, "zero");
     memset(bad, 0, sizeof bad);
-    ANSWERS(SCMK_E_DEGENERATE, scmk_add_features(model, bad, N, 2, 2, 1, "linear"));
+    STATUS(SCMK_E_DEGENERATE, scmk_add_features(model, bad, N, 2, 2, 1, "linear"));
     MESSAGE(model, "kernel 1");
-    EXPECT(info(model, "kernels") == 1 && works(model));
+    CHECK(info(model, "kernels") == 1 && works(model));
     OK(scmk_destroy(model));
 }
 
@@ -254,11 +254,11 @@ static void constant_kernel_is_degenerate(void)
             bad[i] = values[k];
         refused_kernel(model, bad, SCMK_E_DEGENERATE, "kernel 1 is degenerate");
         MESSAGE(model, "constant");
-        ANSWERS(SCMK_E_DEGENERATE,
-                scmk_add_features(model, bad, N, 2, 2, 1, "gaussian(t=1)"));
+        STATUS(SCMK_E_DEGENERATE,
+               scmk_add_features(model, bad, N, 2, 2, 1, "gaussian(t=1)"));
         MESSAGE(model, "kernel 1");
     }
-    EXPECT(info(model, "kernels") == 1 && works(model));
+    CHECK(info(model, "kernels") == 1 && works(model));
     OK(scmk_destroy(model));
 }
 
@@ -269,14 +269,14 @@ static void sound_weights_and_trace(const scmk_model *model, size_t kernels)
     size_t i, length = 0;
     OK(scmk_weights(model, weights, 8));
     for (i = 0; i < kernels; i++) {
-        EXPECT(weights[i] >= 0);
+        CHECK(weights[i] >= 0);
         roots += sqrt(weights[i]);
     }
-    EXPECT(fabs(roots - 1) < 1e-12);
+    CHECK(fabs(roots - 1) < 1e-12);
     OK(scmk_trace(model, trace, COUNT(trace), &length));
-    EXPECT(length >= 1);
+    CHECK(length >= 1);
     for (i = 0; i < length && i < COUNT(trace); i++)
-        EXPECT(trace[i] >= 0 && (i == 0 || trace[i] <= trace[i - 1]));
+        CHECK(trace[i] >= 0 && (i == 0 || trace[i] <= trace[i - 1]));
 }
 
 static void cost_that_rounds_below_zero_is_clamped(void)
@@ -300,7 +300,7 @@ static void cost_that_rounds_below_zero_is_clamped(void)
             OK(scmk_set_text(model, "normalize", scales[k]));
             OK(scmk_fit(model));
             bits = bits_of(model, N, C);
-            EXPECT(all_finite(bits));
+            CHECK(all_finite(bits));
             free(bits.values);
             sound_weights_and_trace(model, 5);
         }
@@ -313,7 +313,7 @@ static void cost_that_rounds_below_zero_is_clamped(void)
     OK(scmk_add_kernel(one, good, 1, 1));
     OK(scmk_fit(one));
     OK(scmk_weights(one, weights, 2));
-    EXPECT(weights[0] == 0.25 && weights[1] == 0.25);
+    CHECK(weights[0] == 0.25 && weights[1] == 0.25);
     OK(scmk_destroy(one));
 }
 
@@ -333,10 +333,10 @@ static void finite_whatever_the_scale(scmk_model *model)
             bits = bits_of(model, N, C);
             if (!all_finite(bits))
                 printf("not finite: %s, %s\n", methods[i], scales[k]);
-            EXPECT(all_finite(bits));
+            CHECK(all_finite(bits));
             free(bits.values);
             OK(scmk_labels(model, labels, N));
-            EXPECT(k == 0 || memcmp(labels, truth, sizeof truth) == 0);
+            CHECK(k == 0 || memcmp(labels, truth, sizeof truth) == 0);
         }
     }
 }
@@ -406,10 +406,10 @@ static void copies_of_points(const size_t *at, const int32_t *expected)
         bits = bits_of(model, N, C);
         if (!all_finite(bits))
             printf("not finite: %s\n", methods[i]);
-        EXPECT(all_finite(bits));
+        CHECK(all_finite(bits));
         free(bits.values);
         OK(scmk_labels(model, labels, N));
-        EXPECT(expected == NULL || memcmp(labels, expected, sizeof labels) == 0);
+        CHECK(expected == NULL || memcmp(labels, expected, sizeof labels) == 0);
     }
     OK(scmk_destroy(model));
 }
@@ -466,11 +466,11 @@ static void more_blocks_than_clusters_are_kept_whole(void)
         OK(scmk_fit(model));
         OK(scmk_labels(model, labels, N));
         for (i = 0; i < N; i++)
-            EXPECT(labels[i] == labels[i / BLOCK * BLOCK]);
+            CHECK(labels[i] == labels[i / BLOCK * BLOCK]);
         OK(scmk_similarity(model, z, N * N));
-        EXPECT(info(model, "components") == (int64_t)parts_of(z));
+        CHECK(info(model, "components") == (int64_t)parts_of(z));
         bits = bits_of(model, N, C);
-        EXPECT(all_finite(bits));
+        CHECK(all_finite(bits));
         free(bits.values);
     }
     for (k = 0; k < COUNT(methods); k++) {
@@ -478,13 +478,13 @@ static void more_blocks_than_clusters_are_kept_whole(void)
         OK(scmk_fit(model));
         OK(scmk_labels(model, labels, N));
         for (i = 0; i < N; i++)
-            EXPECT(labels[i] == labels[i / BLOCK * BLOCK]);
+            CHECK(labels[i] == labels[i / BLOCK * BLOCK]);
     }
     /* Here the kernel itself is the graph. */
     for (k = 0; k < COUNT(spectral); k++) {
         OK(scmk_set_text(model, "method", spectral[k]));
         OK(scmk_fit(model));
-        EXPECT(info(model, "components") == N / BLOCK);
+        CHECK(info(model, "components") == N / BLOCK);
     }
     OK(scmk_destroy(model));
 }
@@ -508,7 +508,7 @@ static void identity_kernel_is_finite(void)
             bits = bits_of(model, N, C);
             if (!all_finite(bits))
                 printf("not finite: %s\n", methods[i]);
-            EXPECT(all_finite(bits));
+            CHECK(all_finite(bits));
             free(bits.values);
         }
     }
@@ -540,27 +540,27 @@ static void option_values_out_of_range_are_refused_with_the_range(void)
         if (min == 1e-13)
             snprintf(range, sizeof range, "number from 1e-13 to 0.01");
         for (k = 0; k < COUNT(numbers); k++) {
-            ANSWERS(SCMK_E_INVALID_ARGUMENT, scmk_set_real(model, name, numbers[k]));
+            STATUS(SCMK_E_INVALID_ARGUMENT, scmk_set_real(model, name, numbers[k]));
             MESSAGE(model, name);
             /* Which kind of number is said first, where a whole one is wanted. */
             if (type == SCMK_TYPE_REAL)
                 MESSAGE(model, range);
         }
         for (k = 0; k < COUNT(texts); k++) {
-            ANSWERS(SCMK_E_INVALID_ARGUMENT, scmk_set_text(model, name, texts[k]));
+            STATUS(SCMK_E_INVALID_ARGUMENT, scmk_set_text(model, name, texts[k]));
             MESSAGE(model, name);
         }
-        ANSWERS(SCMK_E_INVALID_ARGUMENT, scmk_set_int(model, name, -1));
+        STATUS(SCMK_E_INVALID_ARGUMENT, scmk_set_int(model, name, -1));
         MESSAGE(model, range);
         OK(scmk_get_real(model, name, &after));
-        EXPECT(before == after);
+        CHECK(before == after);
         if (max < 9e18) {
-            ANSWERS(SCMK_E_INVALID_ARGUMENT, scmk_set_real(model, name, max * 1.5 + 1));
+            STATUS(SCMK_E_INVALID_ARGUMENT, scmk_set_real(model, name, max * 1.5 + 1));
             MESSAGE(model, name);
         }
     }
-    EXPECT(seen == 5);
-    EXPECT(works(model));
+    CHECK(seen == 5);
+    CHECK(works(model));
     OK(scmk_destroy(model));
 }
 
@@ -582,7 +582,7 @@ static void unknown_option_names_the_nearest(void)
     prefill(&needed, sizeof needed);
     for (i = 0; i < COUNT(pairs); i++) {
 #define REFUSED(call)                                                                              \
-    (ANSWERS(SCMK_E_UNKNOWN_OPTION, call), MESSAGE(model, pairs[i][0]), MESSAGE(model, pairs[i][1]))
+    (STATUS(SCMK_E_UNKNOWN_OPTION, call), MESSAGE(model, pairs[i][0]), MESSAGE(model, pairs[i][1]))
         REFUSED(scmk_set_real(model, pairs[i][0], 1));
         REFUSED(scmk_set_int(model, pairs[i][0], 1));
         REFUSED(scmk_set_text(model, pairs[i][0], "1"));
@@ -591,17 +591,17 @@ static void unknown_option_names_the_nearest(void)
         REFUSED(scmk_get_text(model, pairs[i][0], text, sizeof text, &needed));
 #undef REFUSED
     }
-    EXPECT(works(model));
-    ANSWERS(SCMK_E_UNKNOWN_OPTION, scmk_info_real(model, "objektive", &real));
+    CHECK(works(model));
+    STATUS(SCMK_E_UNKNOWN_OPTION, scmk_info_real(model, "objektive", &real));
     MESSAGE(model, "'objective'");
-    ANSWERS(SCMK_E_UNKNOWN_OPTION, scmk_info_int(model, "iteration", &whole));
+    STATUS(SCMK_E_UNKNOWN_OPTION, scmk_info_int(model, "iteration", &whole));
     MESSAGE(model, "'iterations'");
-    ANSWERS(SCMK_E_UNKNOWN_OPTION,
-            scmk_add_features(model, points, N, 2, 2, 1, "linear; gausian(t=1)"));
+    STATUS(SCMK_E_UNKNOWN_OPTION,
+           scmk_add_features(model, points, N, 2, 2, 1, "linear; gausian(t=1)"));
     MESSAGE(model, "'gaussian'");
-    EXPECT(untouched(&real, sizeof real) && untouched(&whole, sizeof whole));
-    EXPECT(untouched(text, sizeof text) && untouched(&needed, sizeof needed));
-    EXPECT(info(model, "kernels") == 1 && works(model));
+    CHECK(untouched(&real, sizeof real) && untouched(&whole, sizeof whole));
+    CHECK(untouched(text, sizeof text) && untouched(&needed, sizeof needed));
+    CHECK(info(model, "kernels") == 1 && works(model));
     OK(scmk_destroy(model));
 }
 
@@ -613,14 +613,14 @@ static void malformed_texts_are_refused(void)
     scmk_model *model = good_model();
     size_t i;
     for (i = 0; i < COUNT(lists); i++)
-        EXPECT(scmk_add_features(model, points, N, 2, 2, 1, lists[i]) == SCMK_E_INVALID_ARGUMENT ||
-               scmk_add_features(model, points, N, 2, 2, 1, lists[i]) == SCMK_E_UNKNOWN_OPTION);
-    ANSWERS(SCMK_E_INVALID_ARGUMENT, scmk_set_real(model, "al\xff", 1));
+        CHECK(scmk_add_features(model, points, N, 2, 2, 1, lists[i]) == SCMK_E_INVALID_ARGUMENT ||
+              scmk_add_features(model, points, N, 2, 2, 1, lists[i]) == SCMK_E_UNKNOWN_OPTION);
+    STATUS(SCMK_E_INVALID_ARGUMENT, scmk_set_real(model, "al\xff", 1));
     MESSAGE(model, "UTF-8");
-    ANSWERS(SCMK_E_INVALID_ARGUMENT, scmk_set_text(model, "labels", "\xc3("));
+    STATUS(SCMK_E_INVALID_ARGUMENT, scmk_set_text(model, "labels", "\xc3("));
     MESSAGE(model, "UTF-8");
-    ANSWERS(SCMK_E_UNKNOWN_OPTION, scmk_set_real(model, "", 1));
-    EXPECT(info(model, "kernels") == 1 && works(model));
+    STATUS(SCMK_E_UNKNOWN_OPTION, scmk_set_real(model, "", 1));
+    CHECK(info(model, "kernels") == 1 && works(model));
     OK(scmk_destroy(model));
 }
 
@@ -635,17 +635,17 @@ static void iteration_cap_is_an_outcome_with_labels(void)
         struct bits bits;
         int64_t outcome;
         OK(scmk_set_text(model, "method", methods[i]));
-        EXPECT(works(model));
+        CHECK(works(model));
         outcome = info(model, "outcome");
         if (strcmp(methods[i], "scmk") == 0) {
-            EXPECT(outcome == SCMK_OUTCOME_ITERATION_LIMIT);
-            EXPECT(strcmp(scmk_outcome_name(outcome), "iteration limit") == 0);
+            CHECK(outcome == SCMK_OUTCOME_ITERATION_LIMIT);
+            CHECK(strcmp(scmk_outcome_name(outcome), "iteration limit") == 0);
         }
         /* The others may have settled in one iteration. */
-        EXPECT(outcome == SCMK_OUTCOME_ITERATION_LIMIT || outcome == SCMK_OUTCOME_CONVERGED);
-        EXPECT(info(model, "iterations") == 1);
+        CHECK(outcome == SCMK_OUTCOME_ITERATION_LIMIT || outcome == SCMK_OUTCOME_CONVERGED);
+        CHECK(info(model, "iterations") == 1);
         bits = bits_of(model, N, C);
-        EXPECT(all_finite(bits));
+        CHECK(all_finite(bits));
         free(bits.values);
     }
     OK(scmk_destroy(model));
@@ -667,13 +667,13 @@ static void entries_near_the_largest_number_are_refused_or_finite(void)
             OK(scmk_set_text(model, "normalize", scales[s]));
             status = scmk_fit(model);
             if (s == 0) {
-                ANSWERS(SCMK_E_INVALID_ARGUMENT, status);
+                STATUS(SCMK_E_INVALID_ARGUMENT, status);
                 MESSAGE(model, "beyond the range of numbers");
             } else {
                 struct bits bits;
                 OK(status);
                 bits = bits_of(model, N, C);
-                EXPECT(all_finite(bits));
+                CHECK(all_finite(bits));
                 free(bits.values);
             }
             OK(scmk_destroy(model));
@@ -696,10 +696,10 @@ static void affinities_without_an_edge_have_no_weight(void)
         OK(scmk_set_text(model, "laplacian", laplacians[l]));
         OK(scmk_fit(model));
         bits = bits_of(model, N, C);
-        EXPECT(all_finite(bits));
+        CHECK(all_finite(bits));
         free(bits.values);
         OK(scmk_weights(model, weights, 2));
-        EXPECT(fabs(weights[0] + weights[1] - 1) < 1e-12);
+        CHECK(fabs(weights[0] + weights[1] - 1) < 1e-12);
         OK(scmk_destroy(model));
     }
 }
@@ -709,9 +709,9 @@ static void alpha_below_rounding_is_told(void)
     scmk_model *model = good_model();
     double used, huge[N * N];
     size_t i;
-    EXPECT(works(model));
+    CHECK(works(model));
     OK(scmk_info_real(model, "alpha_used", &used));
-    EXPECT(used == 1);
+    CHECK(used == 1);
     for (i = 0; i < N * N; i++)
         huge[i] = 1e20 * good[i];
     OK(scmk_clear_kernels(model));
@@ -719,7 +719,7 @@ static void alpha_below_rounding_is_told(void)
     OK(scmk_set_text(model, "normalize", "none"));
     OK(scmk_fit(model));
     OK(scmk_info_real(model, "alpha_used", &used));
-    EXPECT(used > 1e5 && used < 1e9);
+    CHECK(used > 1e5 && used < 1e9);
     OK(scmk_destroy(model));
 }
 
@@ -734,8 +734,8 @@ static void features_of_extreme_size_are_told(void)
         for (i = 0; i < 2 * N; i++)
             scaled[i] = sizes[s] * points[i];
         OK(scmk_add_features(model, scaled, N, 2, 2, 1, "linear; gaussian; polynomial(a=0,b=2)"));
-        EXPECT(info(model, "rescaled_kernels") == extreme);
-        EXPECT(works(model));
+        CHECK(info(model, "rescaled_kernels") == extreme);
+        CHECK(works(model));
         OK(scmk_destroy(model));
     }
 }
@@ -769,5 +769,6 @@ int main(int argc, char **argv)
         TEST(alpha_below_rounding_is_told),
         TEST(features_of_extreme_size_are_told),
     };
-    return run_faults(tests, COUNT(tests), argc, argv);
+    make_samples();
+    return run_tests(tests, COUNT(tests), argc, argv);
 }

@@ -1,49 +1,24 @@
 /* What the tests of bad input, limits and threads share: a small model that is known to work, the
  * call of everything at once, and all that a fit left in one piece. */
-#ifndef FAULTS_H
-#define FAULTS_H
+#ifndef MODEL_H
+#define MODEL_H
 
-#include "../c/blobs.h"
-#include "process.h"
-
-#include <scmk.h>
+#include "blobs.h"
+#include "check.h"
 
 enum { N = 12, C = BLOBS };
 
-#define TEST(name) {#name, name}
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-#define OK(call) ANSWERS(SCMK_OK, call)
-
 static const char *const methods[] = {"scmk", "kkm", "sc", "rkkm", "mkkm", "aasc", "rmkkm"};
-
-/* Whether a tool watches that keeps freed memory and makes everything slow: see tools/sanitize. */
-static int instrumented(void)
-{
-    return getenv("SCMK_INSTRUMENTED") != NULL;
-}
-
-/* The model's message (or, for NULL, the thread's) has this text in it. */
-#define MESSAGE(model, part) message_has((model), (part), __FILE__, __LINE__)
-
-static void message_has(const scmk_model *model, const char *part, const char *file, int line)
-{
-    char text[512] = "";
-    scmk_status status = scmk_error_message(model, text, sizeof text, NULL);
-    int found = status == SCMK_OK && strstr(text, part) != NULL;
-    if (!found)
-        printf("message is \"%s\", without \"%s\"\n", text, part);
-    expect_that(found, status, "message", file, line);
-}
 
 /* What an output is filled with that must not be written to. */
 enum { SENTINEL = 0x55 };
 
-static void prefill(void *buffer, size_t bytes)
+static inline void prefill(void *buffer, size_t bytes)
 {
     memset(buffer, SENTINEL, bytes);
 }
 
-static int untouched(const void *buffer, size_t bytes)
+static inline int untouched(const void *buffer, size_t bytes)
 {
     const unsigned char *byte = buffer;
     size_t i;
@@ -57,13 +32,13 @@ static int untouched(const void *buffer, size_t bytes)
 static double points[N * 2], good[N * N];
 static int32_t truth[N];
 
-static void make_samples(void)
+static inline void make_samples(void)
 {
     blobs_points(points, truth, N);
     blobs_kernel(points, N, 50, good, N);
 }
 
-static scmk_model *new_model(void)
+static inline scmk_model *new_model(void)
 {
     scmk_model *model = NULL;
     OK(scmk_create(N, C, &model));
@@ -71,7 +46,7 @@ static scmk_model *new_model(void)
 }
 
 /* A model with the good kernel. */
-static scmk_model *good_model(void)
+static inline scmk_model *good_model(void)
 {
     scmk_model *model = new_model();
     OK(scmk_add_kernel(model, good, N, N));
@@ -79,14 +54,14 @@ static scmk_model *good_model(void)
 }
 
 /* Whether it still finds the groups: asked after each refusal. */
-static int works(scmk_model *model)
+static inline int works(scmk_model *model)
 {
     int32_t labels[N];
     return scmk_fit(model) == SCMK_OK && scmk_labels(model, labels, N) == SCMK_OK &&
            memcmp(labels, truth, sizeof truth) == 0;
 }
 
-static int64_t info(const scmk_model *model, const char *name)
+static inline int64_t info(const scmk_model *model, const char *name)
 {
     int64_t value = -1;
     OK(scmk_info_int(model, name, &value));
@@ -95,7 +70,7 @@ static int64_t info(const scmk_model *model, const char *name)
 
 /* Whether each result function, with arguments that are right for N samples, answers this status
  * and writes nothing. */
-static int results_answer(const scmk_model *model, scmk_status expected)
+static inline int results_answer(const scmk_model *model, scmk_status expected)
 {
     struct {
         int32_t labels[N];
@@ -130,7 +105,7 @@ static int results_answer(const scmk_model *model, scmk_status expected)
 
 /* The same for every other function that takes a model, but for destroy, cancel and
  * error_message, to which not all cases apply. */
-static int all_answer(scmk_model *model, scmk_status expected)
+static inline int all_answer(scmk_model *model, scmk_status expected)
 {
     struct {
         double real;
@@ -169,7 +144,7 @@ struct bits {
     size_t count;
 };
 
-static struct bits bits_of(const scmk_model *model, size_t n, size_t c)
+static inline struct bits bits_of(const scmk_model *model, size_t n, size_t c)
 {
     static const char *const infos[] = {"objective", "kkt_residual", "embedding_residual",
                                         "components", "similarity_nnz", "outcome"};
@@ -199,28 +174,18 @@ static struct bits bits_of(const scmk_model *model, size_t n, size_t c)
     return bits;
 }
 
-static int same_bits(struct bits a, struct bits b)
+static inline int same_bits(struct bits a, struct bits b)
 {
     return a.count == b.count && memcmp(a.values, b.values, a.count * sizeof *a.values) == 0;
 }
 
-static int all_finite(struct bits bits)
+static inline int all_finite(struct bits bits)
 {
     size_t i;
     for (i = 0; i < bits.count; i++)
         if (!isfinite(bits.values[i]))
             return 0;
     return 1;
-}
-
-/* Runs all tests of a program, or the one that is named on its command line. */
-static int run_faults(const struct test *tests, size_t count, int argc, char **argv)
-{
-    /* Also uses what a program may not need. */
-    (void)message_has, (void)good_model, (void)works, (void)all_answer, (void)bits_of;
-    (void)same_bits, (void)all_finite, (void)methods, (void)instrumented;
-    make_samples();
-    return run_tests(tests, count, argc > 1 ? argv[1] : NULL);
 }
 
 #endif

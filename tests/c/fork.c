@@ -1,10 +1,9 @@
 /* A process that forks: before, after and during a fit of another thread. The child fits, with the
  * parent's answer bit for bit, and the parent does not notice.
  *   fork [TEST] */
-#include "../c/blobs.h"
-#include "process.h"
+#include "blobs.h"
+#include "check.h"
 
-#include <scmk.h>
 
 enum { N = 120, KERNELS = 2 };
 
@@ -19,10 +18,10 @@ struct answer {
 static scmk_model *new_model(void)
 {
     scmk_model *model = NULL;
-    ANSWERS(SCMK_OK, scmk_create(N, BLOBS, &model));
-    ANSWERS(SCMK_OK, scmk_add_kernel(model, kernel, N, N));
-    ANSWERS(SCMK_OK, scmk_add_features(model, points, N, 2, 2, 1, "linear"));
-    ANSWERS(SCMK_OK, scmk_set_int(model, "threads", 2));
+    OK(scmk_create(N, BLOBS, &model));
+    OK(scmk_add_kernel(model, kernel, N, N));
+    OK(scmk_add_features(model, points, N, 2, 2, 1, "linear"));
+    OK(scmk_set_int(model, "threads", 2));
     return model;
 }
 
@@ -30,15 +29,15 @@ static struct answer answer_of(scmk_model *model)
 {
     struct answer answer;
     memset(&answer, 0, sizeof answer);
-    ANSWERS(SCMK_OK, scmk_labels(model, answer.labels, N));
-    ANSWERS(SCMK_OK, scmk_weights(model, answer.weights, KERNELS));
-    ANSWERS(SCMK_OK, scmk_info_real(model, "objective", &answer.objective));
+    OK(scmk_labels(model, answer.labels, N));
+    OK(scmk_weights(model, answer.weights, KERNELS));
+    OK(scmk_info_real(model, "objective", &answer.objective));
     return answer;
 }
 
 static struct answer fitted(scmk_model *model)
 {
-    ANSWERS(SCMK_OK, scmk_fit(model));
+    OK(scmk_fit(model));
     return answer_of(model);
 }
 
@@ -60,20 +59,20 @@ static void fits(void *argument)
     struct parent *parent = argument;
     scmk_model *model = new_model();
     char text[100] = "";
-    EXPECT(same(fitted(model), parent->answer));
-    ANSWERS(SCMK_OK, scmk_destroy(model));
-    EXPECT(process_threads_ended());
+    CHECK(same(fitted(model), parent->answer));
+    OK(scmk_destroy(model));
+    CHECK(process_threads_ended());
     if (parent->busy) {
         /* The thread that used it does not exist here: it stays as it is, and nothing waits. */
-        ANSWERS(SCMK_E_BUSY, scmk_fit(parent->model));
-        ANSWERS(SCMK_E_BUSY, scmk_destroy(parent->model));
-        ANSWERS(SCMK_OK, scmk_error_message(parent->model, text, sizeof text, NULL));
-        EXPECT(strstr(text, "busy") != NULL);
-        ANSWERS(SCMK_OK, scmk_cancel(parent->model));
+        STATUS(SCMK_E_BUSY, scmk_fit(parent->model));
+        STATUS(SCMK_E_BUSY, scmk_destroy(parent->model));
+        OK(scmk_error_message(parent->model, text, sizeof text, NULL));
+        CHECK(strstr(text, "busy") != NULL);
+        OK(scmk_cancel(parent->model));
     } else {
-        EXPECT(same(answer_of(parent->model), parent->answer));
-        EXPECT(same(fitted(parent->model), parent->answer));
-        ANSWERS(SCMK_OK, scmk_destroy(parent->model));
+        CHECK(same(answer_of(parent->model), parent->answer));
+        CHECK(same(fitted(parent->model), parent->answer));
+        OK(scmk_destroy(parent->model));
     }
 }
 
@@ -82,7 +81,7 @@ static void fits_and_forks(void *argument)
     fits(argument);
     ((struct parent *)argument)->model = new_model();
     fitted(((struct parent *)argument)->model);
-    ANSWERS(0, process_wait(process_child(fits, argument)));
+    STATUS(0, process_wait(process_child(fits, argument)));
 }
 
 static void fit_in_the_child_before_any_call(void)
@@ -93,7 +92,7 @@ static void fit_in_the_child_before_any_call(void)
     int ends[2];
     pid_t child;
     ssize_t length;
-    EXPECT(pipe(ends) == 0);
+    CHECK(pipe(ends) == 0);
     fflush(stdout);
     child = fork();
     if (child == 0) {
@@ -101,20 +100,20 @@ static void fit_in_the_child_before_any_call(void)
         failures = 0;
         model = new_model();
         parent.answer = fitted(model);
-        ANSWERS(SCMK_OK, scmk_destroy(model));
+        OK(scmk_destroy(model));
         length = write(ends[1], &parent.answer, sizeof parent.answer);
-        EXPECT(length == (ssize_t)sizeof parent.answer);
+        CHECK(length == (ssize_t)sizeof parent.answer);
         _exit(failures != 0);
     }
     close(ends[1]);
     length = read(ends[0], &parent.answer, sizeof parent.answer);
-    EXPECT(length == (ssize_t)sizeof parent.answer);
+    CHECK(length == (ssize_t)sizeof parent.answer);
     close(ends[0]);
-    ANSWERS(0, process_wait(child));
+    STATUS(0, process_wait(child));
     model = new_model();
-    EXPECT(same(fitted(model), parent.answer));
-    EXPECT(memcmp(parent.answer.labels, truth, sizeof truth) == 0);
-    ANSWERS(SCMK_OK, scmk_destroy(model));
+    CHECK(same(fitted(model), parent.answer));
+    CHECK(memcmp(parent.answer.labels, truth, sizeof truth) == 0);
+    OK(scmk_destroy(model));
 }
 
 static void fit_in_the_child_after_a_fit(void)
@@ -124,15 +123,15 @@ static void fit_in_the_child_after_a_fit(void)
     parent.model = new_model();
     parent.busy = 0;
     parent.answer = fitted(parent.model);
-    EXPECT(memcmp(parent.answer.labels, truth, sizeof truth) == 0);
+    CHECK(memcmp(parent.answer.labels, truth, sizeof truth) == 0);
     for (i = 0; i < 10; i++) {
-        ANSWERS(0, process_wait(process_child(fits, &parent)));
-        EXPECT(same(answer_of(parent.model), parent.answer));
-        EXPECT(same(fitted(parent.model), parent.answer));
+        STATUS(0, process_wait(process_child(fits, &parent)));
+        CHECK(same(answer_of(parent.model), parent.answer));
+        CHECK(same(fitted(parent.model), parent.answer));
     }
-    ANSWERS(0, process_wait(process_child(fits_and_forks, &parent)));
-    EXPECT(same(answer_of(parent.model), parent.answer));
-    ANSWERS(SCMK_OK, scmk_destroy(parent.model));
+    STATUS(0, process_wait(process_child(fits_and_forks, &parent)));
+    CHECK(same(answer_of(parent.model), parent.answer));
+    OK(scmk_destroy(parent.model));
 }
 
 /* As parallel::mclapply does: several children at once, and the parent fits beside them. */
@@ -147,11 +146,11 @@ static void fit_in_several_children_at_once(void)
     for (i = 0; i < 3; i++) {
         for (k = 0; k < 4; k++)
             children[k] = process_child(fits, &parent);
-        EXPECT(same(fitted(parent.model), parent.answer));
+        CHECK(same(fitted(parent.model), parent.answer));
         for (k = 0; k < 4; k++)
-            ANSWERS(0, process_wait(children[k]));
+            STATUS(0, process_wait(children[k]));
     }
-    ANSWERS(SCMK_OK, scmk_destroy(parent.model));
+    OK(scmk_destroy(parent.model));
 }
 
 /* A fit whose progress function tells that it runs, and may wait for somebody in there. */
@@ -200,8 +199,8 @@ static void start(struct fit *fit, scmk_model *model, int waits)
     fit->may_go = !waits;
     pthread_mutex_init(&fit->lock, NULL);
     pthread_cond_init(&fit->changed, NULL);
-    ANSWERS(SCMK_OK, scmk_set_progress(model, meets, fit));
-    EXPECT(pthread_create(&fit->thread, NULL, fitting, fit) == 0);
+    OK(scmk_set_progress(model, meets, fit));
+    CHECK(pthread_create(&fit->thread, NULL, fitting, fit) == 0);
     pthread_mutex_lock(&fit->lock);
     while (!fit->inside)
         pthread_cond_wait(&fit->changed, &fit->lock);
@@ -215,8 +214,8 @@ static void finish(struct fit *fit)
     pthread_cond_broadcast(&fit->changed);
     pthread_mutex_unlock(&fit->lock);
     pthread_join(fit->thread, NULL);
-    ANSWERS(SCMK_OK, fit->status);
-    ANSWERS(SCMK_OK, scmk_set_progress(fit->model, NULL, NULL));
+    OK(fit->status);
+    OK(scmk_set_progress(fit->model, NULL, NULL));
     pthread_mutex_destroy(&fit->lock);
     pthread_cond_destroy(&fit->changed);
 }
@@ -229,11 +228,11 @@ static void fit_in_the_child_during_a_fit(void)
     parent.answer = fitted(parent.model);
     parent.busy = 1;
     start(&fit, parent.model, 1);
-    ANSWERS(0, process_wait(process_child(fits, &parent)));
+    STATUS(0, process_wait(process_child(fits, &parent)));
     finish(&fit);
-    EXPECT(same(answer_of(parent.model), parent.answer));
-    EXPECT(same(fitted(parent.model), parent.answer));
-    ANSWERS(SCMK_OK, scmk_destroy(parent.model));
+    CHECK(same(answer_of(parent.model), parent.answer));
+    CHECK(same(fitted(parent.model), parent.answer));
+    OK(scmk_destroy(parent.model));
 }
 
 /* The fit is not held up but at work, with its threads anywhere in it. */
@@ -252,25 +251,25 @@ static void fit_in_the_child_while_threads_work(void)
     parent.model = new_model();
     parent.answer = fitted(parent.model);
     parent.busy = 0;
-    ANSWERS(SCMK_OK, scmk_create(LARGE, BLOBS, &large));
-    ANSWERS(SCMK_OK, scmk_add_features(large, x, LARGE, 2, 2, 1, "paper"));
+    OK(scmk_create(LARGE, BLOBS, &large));
+    OK(scmk_add_features(large, x, LARGE, 2, 2, 1, "paper"));
     /* So many starts that it ends only when it is told to. */
-    ANSWERS(SCMK_OK, scmk_set_text(large, "method", "rkkm"));
-    ANSWERS(SCMK_OK, scmk_set_int(large, "restarts", 1000000));
-    ANSWERS(SCMK_OK, scmk_set_int(large, "threads", 2));
+    OK(scmk_set_text(large, "method", "rkkm"));
+    OK(scmk_set_int(large, "restarts", 1000000));
+    OK(scmk_set_int(large, "threads", 2));
     start(&fit, large, 0);
     for (i = 0; i < FORKS; i++) {
         process_sleep(0.003 * i);
-        ANSWERS(0, process_wait(process_child(fits, &parent)));
+        STATUS(0, process_wait(process_child(fits, &parent)));
     }
-    EXPECT(same(fitted(parent.model), parent.answer));
-    ANSWERS(SCMK_OK, scmk_cancel(large));
+    CHECK(same(fitted(parent.model), parent.answer));
+    OK(scmk_cancel(large));
     finish(&fit);
-    ANSWERS(SCMK_OK, scmk_info_int(large, "outcome", &outcome));
-    EXPECT(outcome == SCMK_OUTCOME_CANCELLED);
-    ANSWERS(SCMK_OK, scmk_labels(large, labels, LARGE));
-    ANSWERS(SCMK_OK, scmk_destroy(large));
-    ANSWERS(SCMK_OK, scmk_destroy(parent.model));
+    OK(scmk_info_int(large, "outcome", &outcome));
+    CHECK(outcome == SCMK_OUTCOME_CANCELLED);
+    OK(scmk_labels(large, labels, LARGE));
+    OK(scmk_destroy(large));
+    OK(scmk_destroy(parent.model));
     free(x);
     free(labels);
 }
@@ -284,7 +283,7 @@ static int32_t forks(void *user, const char *step, int64_t iteration, double fra
     (void)user, (void)iteration, (void)fraction, (void)objective;
     if (strcmp(step, "iteration") == 0 && callback_children < 3) {
         callback_children++;
-        ANSWERS(0, process_wait(process_child(fits, in_callback)));
+        STATUS(0, process_wait(process_child(fits, in_callback)));
     }
     return 0;
 }
@@ -296,23 +295,23 @@ static void fork_in_a_progress_function(void)
     parent.answer = fitted(parent.model);
     parent.busy = 1;
     in_callback = &parent;
-    ANSWERS(SCMK_OK, scmk_set_progress(parent.model, forks, NULL));
-    EXPECT(same(fitted(parent.model), parent.answer));
-    EXPECT(callback_children > 0);
-    ANSWERS(SCMK_OK, scmk_destroy(parent.model));
+    OK(scmk_set_progress(parent.model, forks, NULL));
+    CHECK(same(fitted(parent.model), parent.answer));
+    CHECK(callback_children > 0);
+    OK(scmk_destroy(parent.model));
 }
 
 int main(int argc, char **argv)
 {
     static const struct test tests[] = {
-        {"fit_in_the_child_before_any_call", fit_in_the_child_before_any_call},
-        {"fit_in_the_child_after_a_fit", fit_in_the_child_after_a_fit},
-        {"fit_in_several_children_at_once", fit_in_several_children_at_once},
-        {"fit_in_the_child_during_a_fit", fit_in_the_child_during_a_fit},
-        {"fit_in_the_child_while_threads_work", fit_in_the_child_while_threads_work},
-        {"fork_in_a_progress_function", fork_in_a_progress_function},
+        TEST(fit_in_the_child_before_any_call),
+        TEST(fit_in_the_child_after_a_fit),
+        TEST(fit_in_several_children_at_once),
+        TEST(fit_in_the_child_during_a_fit),
+        TEST(fit_in_the_child_while_threads_work),
+        TEST(fork_in_a_progress_function),
     };
     blobs_points(points, truth, N);
     blobs_kernel(points, N, 30, kernel, N);
-    return run_tests(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL);
+    return run_tests(tests, COUNT(tests), argc, argv);
 }

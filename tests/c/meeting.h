@@ -2,7 +2,7 @@
 #ifndef MEETING_H
 #define MEETING_H
 
-#include "faults.h"
+#include "model.h"
 
 struct meeting {
     scmk_model *model;
@@ -15,8 +15,8 @@ struct meeting {
     double ended;
 };
 
-static int32_t meeting_progress(void *user, const char *step, int64_t iteration, double fraction,
-                                double objective)
+static inline int32_t meeting_progress(void *user, const char *step, int64_t iteration,
+                                       double fraction, double objective)
 {
     struct meeting *meeting = user;
     (void)step, (void)iteration, (void)fraction, (void)objective;
@@ -29,7 +29,7 @@ static int32_t meeting_progress(void *user, const char *step, int64_t iteration,
     return 0;
 }
 
-static void *meeting_fit(void *user)
+static inline void *meeting_fit(void *user)
 {
     struct meeting *meeting = user;
     meeting->status = scmk_fit(meeting->model);
@@ -43,7 +43,7 @@ static void *meeting_fit(void *user)
 }
 
 /* Starts a fit; returns when it has called its progress function, in which it stays if it must. */
-static void meet(struct meeting *meeting, scmk_model *model, int stay)
+static inline void meet(struct meeting *meeting, scmk_model *model, int stay)
 {
     memset(meeting, 0, sizeof *meeting);
     meeting->model = model;
@@ -51,7 +51,7 @@ static void meet(struct meeting *meeting, scmk_model *model, int stay)
     pthread_mutex_init(&meeting->lock, NULL);
     pthread_cond_init(&meeting->changed, NULL);
     OK(scmk_set_progress(model, meeting_progress, meeting));
-    EXPECT(pthread_create(&meeting->thread, NULL, meeting_fit, meeting) == 0);
+    CHECK(pthread_create(&meeting->thread, NULL, meeting_fit, meeting) == 0);
     pthread_mutex_lock(&meeting->lock);
     while (!meeting->inside)
         pthread_cond_wait(&meeting->changed, &meeting->lock);
@@ -59,7 +59,7 @@ static void meet(struct meeting *meeting, scmk_model *model, int stay)
 }
 
 /* Lets the fit go on, and waits for its end. */
-static scmk_status part(struct meeting *meeting)
+static inline scmk_status part(struct meeting *meeting)
 {
     pthread_mutex_lock(&meeting->lock);
     meeting->may_go = 1;

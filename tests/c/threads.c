@@ -28,13 +28,13 @@ static void second_thread_gets_busy_at_once(void)
     scmk_model *model = many_model(5), *free_model = good_model();
     struct meeting meeting;
     meet(&meeting, model, 1);
-    EXPECT(all_answer(model, SCMK_E_BUSY));
+    CHECK(all_answer(model, SCMK_E_BUSY));
     MESSAGE(NULL, "busy");
     MESSAGE(model, "busy");
-    ANSWERS(SCMK_E_BUSY, scmk_destroy(model));
+    STATUS(SCMK_E_BUSY, scmk_destroy(model));
     MESSAGE(NULL, "busy");
     /* Another model does not care. */
-    EXPECT(works(free_model));
+    CHECK(works(free_model));
     OK(part(&meeting));
     OK(scmk_set_progress(model, NULL, NULL));
     OK(scmk_fit(model));
@@ -50,21 +50,21 @@ static void first_thread_is_unaffected_by_the_second(void)
     double alpha = 0;
     int64_t seed = -1;
     int k, wrong = 0;
-    ANSWERS(SCMK_E_DIMENSION, scmk_add_kernel(model, good, 1, 1));
+    STATUS(SCMK_E_DIMENSION, scmk_add_kernel(model, good, 1, 1));
     OK(scmk_fit(model));
     expected = bits_of(model, MANY, CLUSTERS);
     meet(&meeting, model, 1);
     for (k = 0; k < 1000; k++)
         wrong += !all_answer(model, SCMK_E_BUSY) || scmk_destroy(model) != SCMK_E_BUSY;
     OK(part(&meeting));
-    EXPECT(wrong == 0);
+    CHECK(wrong == 0);
     found = bits_of(model, MANY, CLUSTERS);
-    EXPECT(same_bits(expected, found));
+    CHECK(same_bits(expected, found));
     free(expected.values), free(found.values);
     /* Nothing was set or removed, and what went wrong before is still told. */
     OK(scmk_get_real(model, "alpha", &alpha));
     OK(scmk_get_int(model, "seed", &seed));
-    EXPECT(alpha == 1 && seed == 0 && info(model, "kernels") == 4);
+    CHECK(alpha == 1 && seed == 0 && info(model, "kernels") == 4);
     MESSAGE(model, "1 given");
     OK(scmk_destroy(model));
 }
@@ -115,7 +115,7 @@ static void second_thread_may_ask_at_any_moment(void)
     disturbance.model = model;
     pthread_mutex_init(&disturbance.lock, NULL);
     for (k = 0; k < 2; k++)
-        EXPECT(pthread_create(&threads[k], NULL, reading, &disturbance) == 0);
+        CHECK(pthread_create(&threads[k], NULL, reading, &disturbance) == 0);
     while (fits < 5) {
         scmk_status status = scmk_fit(model);
         /* It may be this one that comes second. */
@@ -127,10 +127,10 @@ static void second_thread_may_ask_at_any_moment(void)
     pthread_mutex_unlock(&disturbance.lock);
     for (k = 0; k < 2; k++)
         pthread_join(threads[k], NULL);
-    EXPECT(wrong == 0 && disturbance.wrong == 0 && disturbance.busy > 0);
+    CHECK(wrong == 0 && disturbance.wrong == 0 && disturbance.busy > 0);
     {
         struct bits found = bits_of(model, MANY, CLUSTERS);
-        EXPECT(same_bits(expected, found));
+        CHECK(same_bits(expected, found));
         free(found.values);
     }
     free(expected.values);
@@ -164,18 +164,18 @@ static void message_and_cancel_make_no_one_busy(void)
     memset(&disturbance, 0, sizeof disturbance);
     disturbance.model = model;
     pthread_mutex_init(&disturbance.lock, NULL);
-    EXPECT(pthread_create(&thread, NULL, asking, &disturbance) == 0);
+    CHECK(pthread_create(&thread, NULL, asking, &disturbance) == 0);
     while (process_clock() < until)
         refused += scmk_get_real(model, "alpha", &alpha) != SCMK_OK;
     pthread_mutex_lock(&disturbance.lock);
     disturbance.stop = 1;
     pthread_mutex_unlock(&disturbance.lock);
     pthread_join(thread, NULL);
-    expect_that(refused == 0, refused, "calls refused", __FILE__, __LINE__);
-    EXPECT(disturbance.wrong == 0);
+    check_that(refused == 0, refused, "calls refused", __FILE__, __LINE__);
+    CHECK(disturbance.wrong == 0);
     /* The last cancel waits for a fit. */
     OK(scmk_fit(model));
-    EXPECT(works(model));
+    CHECK(works(model));
     pthread_mutex_destroy(&disturbance.lock);
     OK(scmk_destroy(model));
 }
@@ -212,16 +212,16 @@ static void sixteen_threads_have_the_bits_of_a_serial_run(void)
         OK(scmk_set_int(jobs[i].model, "seed", (int64_t)i));
         OK(scmk_fit(jobs[i].model));
         serial[i] = bits_of(jobs[i].model, MANY, CLUSTERS);
-        EXPECT(i == 0 || !same_bits(serial[i], serial[0]));
+        CHECK(i == 0 || !same_bits(serial[i], serial[0]));
     }
     for (i = 0; i < HANDLES; i++)
-        EXPECT(pthread_create(&threads[i], NULL, run_job, &jobs[i]) == 0);
+        CHECK(pthread_create(&threads[i], NULL, run_job, &jobs[i]) == 0);
     for (i = 0; i < HANDLES; i++) {
         struct bits parallel;
         pthread_join(threads[i], NULL);
         OK(jobs[i].status);
         parallel = bits_of(jobs[i].model, MANY, CLUSTERS);
-        EXPECT(same_bits(serial[i], parallel));
+        CHECK(same_bits(serial[i], parallel));
         free(serial[i].values), free(parallel.values);
         OK(scmk_destroy(jobs[i].model));
     }
@@ -238,17 +238,17 @@ static void one_two_and_eight_workers_give_identical_bits(void)
         OK(scmk_set_text(model, "method", methods[i]));
         OK(scmk_set_int(model, "threads", 1));
         OK(scmk_fit(model));
-        EXPECT(info(model, "threads") == 1);
+        CHECK(info(model, "threads") == 1);
         first = bits_of(model, MANY, CLUSTERS);
         for (k = 0; k < COUNT(counts); k++) {
             struct bits other;
             OK(scmk_set_int(model, "threads", counts[k]));
             OK(scmk_fit(model));
-            EXPECT(info(model, "threads") == counts[k]);
+            CHECK(info(model, "threads") == counts[k]);
             other = bits_of(model, MANY, CLUSTERS);
             if (!same_bits(first, other))
                 printf("%s with %d threads\n", methods[i], (int)counts[k]);
-            EXPECT(same_bits(first, other));
+            CHECK(same_bits(first, other));
             free(other.values);
         }
         free(first.values);
@@ -276,7 +276,7 @@ static void kernels_of_any_number_of_workers_give_identical_bits(void)
         other = bits_of(model, LARGE, C);
         if (!first.values)
             first = other;
-        EXPECT(same_bits(first, other));
+        CHECK(same_bits(first, other));
         if (first.values != other.values)
             free(other.values);
         OK(scmk_destroy(model));
@@ -296,31 +296,31 @@ static void no_worker_outlives_a_call(void)
     blobs_points(x, groups, LARGE);
     blobs_kernel(x, LARGE, 50, kernel, LARGE);
     OK(scmk_create(LARGE, C, &model));
-    EXPECT(process_threads() == process_first_threads);
+    CHECK(process_threads() == process_first_threads);
     OK(scmk_add_kernel(model, kernel, LARGE, LARGE));
-    EXPECT(process_threads_ended());
+    CHECK(process_threads_ended());
     OK(scmk_borrow_kernel(model, kernel, LARGE, LARGE));
-    EXPECT(process_threads_ended());
+    CHECK(process_threads_ended());
     OK(scmk_add_features(model, x, LARGE, 2, 2, 1, "gaussian(t=0.1); linear"));
-    EXPECT(process_threads_ended());
+    CHECK(process_threads_ended());
     OK(scmk_set_int(model, "max_iterations", 3));
     OK(scmk_set_int(model, "restarts", 2));
     for (i = 0; i < COUNT(methods); i++) {
         OK(scmk_set_text(model, "method", methods[i]));
         OK(scmk_fit(model));
-        EXPECT(process_threads_ended());
+        CHECK(process_threads_ended());
     }
     OK(scmk_labels(model, labels, LARGE));
     for (i = 0; i < scmk_metric_count(); i++) {
         const char *name;
         OK(scmk_metric_name(i, &name, NULL));
         OK(scmk_metric(name, groups, labels, LARGE, &value));
-        EXPECT(process_threads() == process_first_threads);
+        CHECK(process_threads() == process_first_threads);
     }
     /* Nor one of a call that failed. */
     kernel[7] = NAN;
-    ANSWERS(SCMK_E_NOT_FINITE, scmk_add_kernel(model, kernel, LARGE, LARGE));
-    EXPECT(process_threads_ended());
+    STATUS(SCMK_E_NOT_FINITE, scmk_add_kernel(model, kernel, LARGE, LARGE));
+    CHECK(process_threads_ended());
     OK(scmk_destroy(model));
     free(x), free(kernel), free(groups), free(labels);
 }
@@ -360,10 +360,10 @@ static void workers_of_a_fit_are_as_many_as_asked_for(void)
     /* The test's own: this one and the one that fits. A new thread has no name for a moment. */
     while (foreign_threads() > process_first_threads + 1 && process_clock() < until)
         process_sleep(0.002);
-    EXPECT(process_first_threads < 0 || foreign_threads() == process_first_threads + 1);
-    EXPECT(process_first_threads < 0 || process_threads() == process_first_threads + 1 + 3);
+    CHECK(process_first_threads < 0 || foreign_threads() == process_first_threads + 1);
+    CHECK(process_first_threads < 0 || process_threads() == process_first_threads + 1 + 3);
     OK(part(&meeting));
-    EXPECT(process_threads_ended());
+    CHECK(process_threads_ended());
     OK(scmk_destroy(model));
 }
 
@@ -380,5 +380,6 @@ int main(int argc, char **argv)
         TEST(no_worker_outlives_a_call),
         TEST(workers_of_a_fit_are_as_many_as_asked_for),
     };
-    return run_faults(tests, COUNT(tests), argc, argv);
+    make_samples();
+    return run_tests(tests, COUNT(tests), argc, argv);
 }

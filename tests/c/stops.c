@@ -1,6 +1,6 @@
 /* No call runs where it cannot be stopped: fits of any data, adding kernels, metrics and the copying
  * of large results obey cancel, the progress function, time_limit and memory_limit. */
-#include "faults.h"
+#include "model.h"
 
 /* Asks the model to stop, again and again, until told that it has. */
 struct stopping {
@@ -32,7 +32,7 @@ static scmk_status while_cancelled(scmk_model *model, scmk_status (*call)(scmk_m
     stopping.model = model;
     stopping.done = 0;
     pthread_mutex_init(&stopping.lock, NULL);
-    EXPECT(pthread_create(&thread, NULL, keep_cancelling, &stopping) == 0);
+    CHECK(pthread_create(&thread, NULL, keep_cancelling, &stopping) == 0);
     status = call(model);
     pthread_mutex_lock(&stopping.lock);
     stopping.done = 1;
@@ -85,7 +85,7 @@ static void fit_ends_whatever_the_scale_of_features_and_alpha(void)
     for (i = 0; i < COUNT(cases); i++) {
         struct endless one = cases[i];
         /* One that hangs is ended by its alarm. */
-        ANSWERS(0, process_wait(process_child(fit_endless, &one)));
+        STATUS(0, process_wait(process_child(fit_endless, &one)));
     }
 }
 
@@ -122,9 +122,9 @@ static void adding_features_is_stopped_by_cancel(void)
 {
     scmk_model *model = wide_model();
     wide_view();
-    ANSWERS(SCMK_E_STOPPED, while_cancelled(model, add_wide));
+    STATUS(SCMK_E_STOPPED, while_cancelled(model, add_wide));
     MESSAGE(model, "cancelled");
-    EXPECT(info(model, "kernels") == 0 && info(model, "views") == 0);
+    CHECK(info(model, "kernels") == 0 && info(model, "views") == 0);
     OK(scmk_add_features(model, wide_view(), WIDE_SAMPLES, 2, WIDE, 1, "linear"));
     OK(scmk_destroy(model));
 }
@@ -134,9 +134,9 @@ static void adding_features_is_stopped_by_the_time_limit(void)
     scmk_model *model = wide_model();
     wide_view();
     OK(scmk_set_real(model, "time_limit", 0.1));
-    ANSWERS(SCMK_E_STOPPED, add_wide(model));
+    STATUS(SCMK_E_STOPPED, add_wide(model));
     MESSAGE(model, "time limit");
-    EXPECT(info(model, "kernels") == 0);
+    CHECK(info(model, "kernels") == 0);
     OK(scmk_destroy(model));
 }
 
@@ -149,7 +149,7 @@ static int32_t look(void *user, const char *step, int64_t iteration, double frac
 {
     struct seen *seen = user;
     (void)iteration, (void)objective;
-    EXPECT(fraction >= 0 && fraction <= 1);
+    CHECK(fraction >= 0 && fraction <= 1);
     seen->kernels += strcmp(step, "kernels") == 0;
     seen->others += strcmp(step, "kernels") != 0;
     return seen->stop;
@@ -162,10 +162,10 @@ static void adding_features_tells_how_far_it_is(void)
     wide_view();
     OK(scmk_set_progress(model, look, &seen));
     OK(add_wide(model));
-    EXPECT(seen.kernels > 0 && seen.others == 0);
+    CHECK(seen.kernels > 0 && seen.others == 0);
     seen.stop = 1;
-    ANSWERS(SCMK_E_STOPPED, add_wide(model));
-    EXPECT(info(model, "kernels") == 12);
+    STATUS(SCMK_E_STOPPED, add_wide(model));
+    CHECK(info(model, "kernels") == 12);
     OK(scmk_destroy(model));
 }
 
@@ -179,7 +179,7 @@ static void short_calls_are_not_stopped_by_the_clock(void)
     OK(scmk_borrow_kernel(model, good, N, N));
     OK(scmk_add_features(model, points, N, 2, 2, 1, "linear"));
     OK(scmk_fit(model));
-    EXPECT(info(model, "outcome") == SCMK_OUTCOME_TIME_LIMIT);
+    CHECK(info(model, "outcome") == SCMK_OUTCOME_TIME_LIMIT);
     OK(scmk_similarity(model, similarity, N * N));
     OK(scmk_model_metric(model, "nmi", truth, NULL, N, &value));
     OK(scmk_destroy(model));
@@ -189,19 +189,19 @@ static void memory_limit_counts_the_kernels_that_the_library_holds(void)
 {
     scmk_model *model = new_model();
     const int64_t kernel = N * N * 8;
-    EXPECT(info(model, "memory_kernels") == 0);
+    CHECK(info(model, "memory_kernels") == 0);
     OK(scmk_set_int(model, "memory_limit", kernel));
     OK(scmk_add_kernel(model, good, N, N));
-    EXPECT(info(model, "memory_kernels") == kernel);
-    ANSWERS(SCMK_E_OUT_OF_MEMORY, scmk_add_kernel(model, good, N, N));
+    CHECK(info(model, "memory_kernels") == kernel);
+    STATUS(SCMK_E_OUT_OF_MEMORY, scmk_add_kernel(model, good, N, N));
     MESSAGE(model, "memory_limit");
-    ANSWERS(SCMK_E_OUT_OF_MEMORY, scmk_add_features(model, points, N, 2, 2, 1, "paper"));
+    STATUS(SCMK_E_OUT_OF_MEMORY, scmk_add_features(model, points, N, 2, 2, 1, "paper"));
     /* A borrowed one is the caller's. */
     OK(scmk_borrow_kernel(model, good, N, N));
-    EXPECT(info(model, "memory_kernels") == kernel && info(model, "kernels") == 2);
-    ANSWERS(SCMK_E_OUT_OF_MEMORY, scmk_fit(model));
+    CHECK(info(model, "memory_kernels") == kernel && info(model, "kernels") == 2);
+    STATUS(SCMK_E_OUT_OF_MEMORY, scmk_fit(model));
     OK(scmk_set_int(model, "memory_limit", kernel + info(model, "memory_required")));
-    EXPECT(works(model));
+    CHECK(works(model));
     OK(scmk_destroy(model));
 }
 
@@ -225,9 +225,9 @@ static void metric_of_a_model_is_stopped_by_cancel(void)
         many_labels[i] = (int32_t)(200000 * blobs_random(&state));
         many_classes[i] = (int32_t)(200000 * blobs_random(&state));
     }
-    ANSWERS(SCMK_E_STOPPED, while_cancelled(model, compare_many));
+    STATUS(SCMK_E_STOPPED, while_cancelled(model, compare_many));
     OK(scmk_set_real(model, "time_limit", 0.1));
-    ANSWERS(SCMK_E_STOPPED, compare_many(model));
+    STATUS(SCMK_E_STOPPED, compare_many(model));
     free(many_labels), free(many_classes);
     OK(scmk_destroy(model));
 }
@@ -256,7 +256,7 @@ static void copying_a_large_similarity_is_stopped_by_cancel(void)
     OK(scmk_add_features(model, x, COPIED, 2, 2, 1, "linear"));
     OK(scmk_set_real(model, "time_limit", 1e-9));
     OK(scmk_fit(model));
-    ANSWERS(SCMK_E_STOPPED, while_cancelled(model, copy_similarity));
+    STATUS(SCMK_E_STOPPED, while_cancelled(model, copy_similarity));
     OK(scmk_destroy(model));
     free(large), free(labels), free(x);
 }
@@ -266,8 +266,8 @@ static void thousand_threads_for_a_few_samples_are_fine(void)
 {
     scmk_model *model = good_model();
     OK(scmk_set_int(model, "threads", 1024));
-    EXPECT(works(model));
-    EXPECT(info(model, "threads") >= 1 && info(model, "threads") < 1024);
+    CHECK(works(model));
+    CHECK(info(model, "threads") >= 1 && info(model, "threads") < 1024);
     OK(scmk_destroy(model));
 }
 
@@ -284,5 +284,6 @@ int main(int argc, char **argv)
         TEST(copying_a_large_similarity_is_stopped_by_cancel),
         TEST(thousand_threads_for_a_few_samples_are_fine),
     };
-    return run_faults(tests, COUNT(tests), argc, argv);
+    make_samples();
+    return run_tests(tests, COUNT(tests), argc, argv);
 }

@@ -1,6 +1,6 @@
 /* Less memory than a fit needs: an address-space limit of the process, and the option
  * memory_limit. */
-#include "faults.h"
+#include "model.h"
 
 #include <sys/resource.h>
 
@@ -45,12 +45,12 @@ static void allow(long more)
     if (more >= 0) {
         long pages = 0;
         FILE *file = fopen("/proc/self/statm", "r");
-        EXPECT(file != NULL && fscanf(file, "%ld", &pages) == 1);
+        CHECK(file != NULL && fscanf(file, "%ld", &pages) == 1);
         if (file)
             fclose(file);
         limit.rlim_cur = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + (rlim_t)more;
     }
-    EXPECT(setrlimit(RLIMIT_AS, &limit) == 0);
+    CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
 }
 
 /* The number in "... bytes needed". */
@@ -85,11 +85,11 @@ static void under_every_limit(scmk_model *model, scmk_status (*call)(scmk_model 
         refused++;
         if (status != SCMK_E_OUT_OF_MEMORY)
             printf("%s with %.0f bytes\n", scmk_status_name(status), more);
-        ANSWERS(SCMK_E_OUT_OF_MEMORY, status);
-        EXPECT(told_bytes(model) > 0);
-        EXPECT(info(model, "kernels") == kernels);
+        STATUS(SCMK_E_OUT_OF_MEMORY, status);
+        CHECK(told_bytes(model) > 0);
+        CHECK(info(model, "kernels") == kernels);
     }
-    EXPECT(refused > 0 && status == SCMK_OK);
+    CHECK(refused > 0 && status == SCMK_OK);
 }
 
 static void in_a_child(void (*work)(void *))
@@ -98,7 +98,7 @@ static void in_a_child(void (*work)(void *))
     if (instrumented())
         return;
     make_many();
-    ANSWERS(0, process_wait(process_child(work, NULL)));
+    STATUS(0, process_wait(process_child(work, NULL)));
 }
 
 static void limited_fit(void *unused)
@@ -107,7 +107,7 @@ static void limited_fit(void *unused)
     (void)unused;
     OK(scmk_borrow_kernel(model, many_kernel, MANY, MANY));
     under_every_limit(model, scmk_fit);
-    EXPECT(finds_many_groups(model));
+    CHECK(finds_many_groups(model));
     OK(scmk_destroy(model));
 }
 
@@ -126,8 +126,8 @@ static void limited_kernel(void *unused)
     scmk_model *model = many_model();
     (void)unused;
     under_every_limit(model, add_copy);
-    EXPECT(info(model, "kernels") == 1);
-    EXPECT(finds_many_groups(model));
+    CHECK(info(model, "kernels") == 1);
+    CHECK(finds_many_groups(model));
     OK(scmk_destroy(model));
 }
 
@@ -146,8 +146,8 @@ static void limited_features(void *unused)
     scmk_model *model = many_model();
     (void)unused;
     under_every_limit(model, add_paper);
-    EXPECT(info(model, "kernels") == 12);
-    EXPECT(finds_many_groups(model));
+    CHECK(info(model, "kernels") == 12);
+    CHECK(finds_many_groups(model));
     OK(scmk_destroy(model));
 }
 
@@ -164,21 +164,21 @@ static void memory_limit_below_the_estimate_is_out_of_memory(void)
         int64_t needed;
         OK(scmk_set_text(model, "method", methods[i]));
         OK(scmk_set_int(model, "memory_limit", 0));
-        EXPECT(works(model));
+        CHECK(works(model));
         /* Both parts count: the kernels that the library holds, and the fit. */
-        EXPECT(info(model, "memory_kernels") == N * N * 8);
+        CHECK(info(model, "memory_kernels") == N * N * 8);
         needed = info(model, "memory_required") + info(model, "memory_kernels");
         OK(scmk_set_int(model, "memory_limit", 1));
-        ANSWERS(SCMK_E_OUT_OF_MEMORY, scmk_fit(model));
-        EXPECT(told_bytes(model) == (double)needed);
+        STATUS(SCMK_E_OUT_OF_MEMORY, scmk_fit(model));
+        CHECK(told_bytes(model) == (double)needed);
         MESSAGE(model, "memory_limit");
-        EXPECT(results_answer(model, SCMK_E_STATE));
+        CHECK(results_answer(model, SCMK_E_STATE));
         OK(scmk_set_int(model, "memory_limit", needed - 1));
-        ANSWERS(SCMK_E_OUT_OF_MEMORY, scmk_fit(model));
-        EXPECT(told_bytes(model) == (double)needed);
+        STATUS(SCMK_E_OUT_OF_MEMORY, scmk_fit(model));
+        CHECK(told_bytes(model) == (double)needed);
         /* Exactly the estimate is enough. */
         OK(scmk_set_int(model, "memory_limit", needed));
-        EXPECT(works(model));
+        CHECK(works(model));
     }
     OK(scmk_destroy(model));
 }
@@ -206,20 +206,20 @@ static void memory_limit_is_refused_before_any_work(void)
     for (k = 0; k < 5; k++) {
         double took;
         began = process_clock();
-        ANSWERS(SCMK_E_OUT_OF_MEMORY, scmk_fit(model));
+        STATUS(SCMK_E_OUT_OF_MEMORY, scmk_fit(model));
         took = process_clock() - began;
         refusal = took < refusal ? took : refusal;
     }
-    EXPECT(calls == 0);
+    CHECK(calls == 0);
     /* The smallest of its matrices has 5 megabytes. */
-    EXPECT(process_resident() - resident < 1 << 20 || instrumented());
+    CHECK(process_resident() - resident < 1 << 20 || instrumented());
     OK(scmk_set_int(model, "memory_limit", 0));
     began = process_clock();
-    EXPECT(finds_many_groups(model));
+    CHECK(finds_many_groups(model));
     fit = process_clock() - began;
-    EXPECT(calls > 0);
-    expect_that(20 * refusal < fit, (long)(1e6 * refusal), "too many microseconds", __FILE__,
-                __LINE__);
+    CHECK(calls > 0);
+    check_that(20 * refusal < fit, (long)(1e6 * refusal), "too many microseconds", __FILE__,
+               __LINE__);
     OK(scmk_destroy(model));
 }
 
@@ -232,5 +232,6 @@ int main(int argc, char **argv)
         TEST(memory_limit_below_the_estimate_is_out_of_memory),
         TEST(memory_limit_is_refused_before_any_work),
     };
-    return run_faults(tests, COUNT(tests), argc, argv);
+    make_samples();
+    return run_tests(tests, COUNT(tests), argc, argv);
 }

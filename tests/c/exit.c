@@ -2,10 +2,9 @@
  * status it was given, and nothing is printed.
  *   exit [TEST]
  * Each way to end is tried in processes of their own, which are this program with --end. */
-#include "../c/blobs.h"
-#include "process.h"
+#include "blobs.h"
+#include "check.h"
 
-#include <scmk.h>
 
 enum { N = 300, TIMES = 8 };
 
@@ -47,9 +46,9 @@ static void until_it_fits(void)
 static scmk_model *new_model(void)
 {
     scmk_model *new = NULL;
-    ANSWERS(SCMK_OK, scmk_create(N, BLOBS, &new));
-    ANSWERS(SCMK_OK, scmk_add_kernel(new, kernel, N, N));
-    ANSWERS(SCMK_OK, scmk_set_int(new, "threads", 2));
+    OK(scmk_create(N, BLOBS, &new));
+    OK(scmk_add_kernel(new, kernel, N, N));
+    OK(scmk_set_int(new, "threads", 2));
     return new;
 }
 
@@ -57,22 +56,22 @@ static scmk_model *new_model(void)
 static scmk_model *endless(void)
 {
     scmk_model *new = new_model();
-    ANSWERS(SCMK_OK, scmk_set_text(new, "method", "rkkm"));
-    ANSWERS(SCMK_OK, scmk_set_int(new, "restarts", 1000000));
-    ANSWERS(SCMK_OK, scmk_set_progress(new, progress, NULL));
+    OK(scmk_set_text(new, "method", "rkkm"));
+    OK(scmk_set_int(new, "restarts", 1000000));
+    OK(scmk_set_progress(new, progress, NULL));
     return new;
 }
 
 static void *fit(void *argument)
 {
-    ANSWERS(SCMK_OK, scmk_fit(argument));
+    OK(scmk_fit(argument));
     return NULL;
 }
 
 static void fit_elsewhere(void)
 {
     model = endless();
-    EXPECT(pthread_create(&fitter, NULL, fit, model) == 0);
+    CHECK(pthread_create(&fitter, NULL, fit, model) == 0);
     until_it_fits();
 }
 
@@ -109,7 +108,7 @@ static int end_many(void)
     pthread_t threads[4];
     int i;
     for (i = 0; i < 4; i++)
-        EXPECT(pthread_create(&threads[i], NULL, fit, endless()) == 0);
+        CHECK(pthread_create(&threads[i], NULL, fit, endless()) == 0);
     until_it_fits();
     return given;
 }
@@ -136,13 +135,13 @@ static void *exit_elsewhere(void *argument)
 static int end_elsewhere(void)
 {
     pthread_t thread;
-    EXPECT(pthread_create(&thread, NULL, exit_elsewhere, NULL) == 0);
+    CHECK(pthread_create(&thread, NULL, exit_elsewhere, NULL) == 0);
     return scmk_fit(endless()) ? 0 : 0;
 }
 
 static void *exit_after_main(void *argument)
 {
-    ANSWERS(SCMK_OK, scmk_fit(argument));
+    OK(scmk_fit(argument));
     exit(given);
     return NULL;
 }
@@ -152,7 +151,7 @@ static int end_main_thread(void)
 {
     pthread_t thread;
     model = new_model();
-    EXPECT(pthread_create(&thread, NULL, exit_after_main, model) == 0);
+    CHECK(pthread_create(&thread, NULL, exit_after_main, model) == 0);
     pthread_exit(NULL);
     return 0;
 }
@@ -160,9 +159,9 @@ static int end_main_thread(void)
 /* A tidy host: stops its fit and clears up when the process ends. */
 static void stop_and_destroy(void)
 {
-    ANSWERS(SCMK_OK, scmk_cancel(model));
+    OK(scmk_cancel(model));
     pthread_join(fitter, NULL);
-    ANSWERS(SCMK_OK, scmk_destroy(model));
+    OK(scmk_destroy(model));
     fflush(stdout);
 }
 
@@ -177,19 +176,19 @@ static int end_stopping_in_handler(void)
 static void destroy(void)
 {
     char text[100];
-    ANSWERS(SCMK_E_INVALID_ARGUMENT, scmk_set_real(model, "alpha", -1));
-    ANSWERS(SCMK_OK, scmk_error_message(model, text, sizeof text, NULL));
-    EXPECT(strstr(text, "alpha") != NULL);
-    ANSWERS(SCMK_OK, scmk_destroy(model));
-    ANSWERS(SCMK_E_INVALID_HANDLE, scmk_destroy(model));
-    ANSWERS(SCMK_OK, scmk_error_message(NULL, text, sizeof text, NULL));
+    STATUS(SCMK_E_INVALID_ARGUMENT, scmk_set_real(model, "alpha", -1));
+    OK(scmk_error_message(model, text, sizeof text, NULL));
+    CHECK(strstr(text, "alpha") != NULL);
+    OK(scmk_destroy(model));
+    STATUS(SCMK_E_INVALID_HANDLE, scmk_destroy(model));
+    OK(scmk_error_message(NULL, text, sizeof text, NULL));
     fflush(stdout);
 }
 
 static int end_destroying_in_handler(void)
 {
     model = new_model();
-    ANSWERS(SCMK_OK, scmk_fit(model));
+    OK(scmk_fit(model));
     atexit(destroy);
     return given;
 }
@@ -206,20 +205,20 @@ static void fit_late(void)
 {
     int32_t labels[N];
     int calls = 0;
-    ANSWERS(SCMK_OK, scmk_fit(model));
-    ANSWERS(SCMK_OK, scmk_set_progress(model, count, &calls));
-    ANSWERS(SCMK_OK, scmk_fit(model));
-    EXPECT(calls > 0);
-    ANSWERS(SCMK_OK, scmk_labels(model, labels, N));
-    EXPECT(memcmp(labels, truth, sizeof truth) == 0);
-    ANSWERS(SCMK_OK, scmk_destroy(model));
+    OK(scmk_fit(model));
+    OK(scmk_set_progress(model, count, &calls));
+    OK(scmk_fit(model));
+    CHECK(calls > 0);
+    OK(scmk_labels(model, labels, N));
+    CHECK(memcmp(labels, truth, sizeof truth) == 0);
+    OK(scmk_destroy(model));
     fflush(stdout);
 }
 
 static int end_fitting_in_handler(void)
 {
     model = new_model();
-    ANSWERS(SCMK_OK, scmk_fit(model));
+    OK(scmk_fit(model));
     atexit(fit_late);
     return given;
 }
@@ -236,16 +235,16 @@ static void *use_and_end(void *argument)
 {
     (void)argument;
     model = new_model();
-    ANSWERS(SCMK_OK, scmk_fit(model));
-    EXPECT(pthread_setspecific(key, model) == 0);
+    OK(scmk_fit(model));
+    CHECK(pthread_setspecific(key, model) == 0);
     return NULL;
 }
 
 static int end_thread_with_model(void)
 {
     pthread_t thread;
-    EXPECT(pthread_key_create(&key, destroy_late) == 0);
-    EXPECT(pthread_create(&thread, NULL, use_and_end, NULL) == 0);
+    CHECK(pthread_key_create(&key, destroy_late) == 0);
+    CHECK(pthread_create(&thread, NULL, use_and_end, NULL) == 0);
     pthread_join(thread, NULL);
     return given;
 }
@@ -321,8 +320,8 @@ static void ends_well(const char *way)
     int i, status;
     for (i = 0; i < TIMES; i++) {
         status = ended(way, statuses[i % 4], output, sizeof output);
-        ANSWERS(statuses[i % 4], status);
-        EXPECT(output[0] == 0);
+        STATUS(statuses[i % 4], status);
+        CHECK(output[0] == 0);
         if (output[0] || status != statuses[i % 4]) {
             printf("%s\n", output);
             return;
@@ -342,8 +341,6 @@ static void stop_the_fit_in_an_exit_handler(void) { ends_well("stopping_in_handl
 static void destroy_in_an_exit_handler(void) { ends_well("destroying_in_handler"); }
 static void fit_in_an_exit_handler(void) { ends_well("fitting_in_handler"); }
 static void destroy_when_a_thread_ends(void) { ends_well("thread_with_model"); }
-
-#define TEST(name) {#name, name}
 
 int main(int argc, char **argv)
 {
@@ -366,5 +363,5 @@ int main(int argc, char **argv)
     blobs_kernel(points, N, 30, kernel, N);
     if (argc == 4 && strcmp(argv[1], "--end") == 0)
         return end(argv[2], argv[3]);
-    return run_tests(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL);
+    return run_tests(tests, COUNT(tests), argc, argv);
 }

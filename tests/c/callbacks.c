@@ -71,7 +71,7 @@ static scmk_status watched_fit(scmk_model *model, struct watch *watch, int64_t s
     watch->fitting = pthread_self();
     watch->stop_after = stop_after;
     watch->answer = answer;
-    EXPECT(scmk_set_progress(model, watching, watch) == SCMK_OK);
+    CHECK(scmk_set_progress(model, watching, watch) == SCMK_OK);
     return scmk_fit(model);
 }
 
@@ -79,7 +79,7 @@ static void *fit_elsewhere(void *user)
 {
     struct watch watch;
     OK(watched_fit(user, &watch, 0, 0));
-    EXPECT(watch.calls > 0 && watch.other_threads == 0 && watch.odd_values == 0);
+    CHECK(watch.calls > 0 && watch.other_threads == 0 && watch.odd_values == 0);
     return NULL;
 }
 
@@ -94,27 +94,27 @@ static void progress_runs_only_on_the_thread_that_called_fit(void)
     for (i = 0; i < COUNT(methods); i++) {
         OK(scmk_set_text(model, "method", methods[i]));
         OK(watched_fit(model, &watch, 0, 0));
-        EXPECT(watch.calls >= 1 && watch.other_threads == 0 && watch.odd_values == 0);
+        CHECK(watch.calls >= 1 && watch.other_threads == 0 && watch.odd_values == 0);
         if (i == 0) {
             OK(scmk_info_real(model, "objective", &objective));
-            EXPECT(watch.iterations == info(model, "iterations"));
-            EXPECT(watch.last_objective == objective);
+            CHECK(watch.iterations == info(model, "iterations"));
+            CHECK(watch.last_objective == objective);
         }
-        EXPECT(pthread_create(&thread, NULL, fit_elsewhere, model) == 0);
+        CHECK(pthread_create(&thread, NULL, fit_elsewhere, model) == 0);
         pthread_join(thread, NULL);
     }
     /* Nobody is told any more. */
     OK(scmk_set_progress(model, NULL, NULL));
     watch.calls = 0;
     OK(scmk_fit(model));
-    EXPECT(watch.calls == 0);
+    CHECK(watch.calls == 0);
     OK(scmk_destroy(model));
 }
 
 static void cancelled(const scmk_model *model)
 {
-    EXPECT(info(model, "outcome") == SCMK_OUTCOME_CANCELLED);
-    EXPECT(strcmp(scmk_outcome_name(info(model, "outcome")), "cancelled") == 0);
+    CHECK(info(model, "outcome") == SCMK_OUTCOME_CANCELLED);
+    CHECK(strcmp(scmk_outcome_name(info(model, "outcome")), "cancelled") == 0);
 }
 
 static void nonzero_return_keeps_the_last_complete_iterate(void)
@@ -133,7 +133,7 @@ static void nonzero_return_keeps_the_last_complete_iterate(void)
         OK(scmk_set_progress(model, NULL, NULL));
         OK(scmk_set_int(model, "max_iterations", stop_after));
         OK(scmk_fit(model));
-        EXPECT(info(model, "outcome") == SCMK_OUTCOME_ITERATION_LIMIT);
+        CHECK(info(model, "outcome") == SCMK_OUTCOME_ITERATION_LIMIT);
         OK(scmk_similarity(model, expected, MANY * MANY));
         OK(scmk_weights(model, weights[0], 3));
         OK(scmk_info_real(model, "objective", &objective[0]));
@@ -141,15 +141,15 @@ static void nonzero_return_keeps_the_last_complete_iterate(void)
         OK(scmk_set_int(model, "max_iterations", 20));
         OK(watched_fit(model, &watch, stop_after, answers_to_stop[i]));
         cancelled(model);
-        EXPECT(info(model, "iterations") == stop_after && watch.iterations == stop_after);
+        CHECK(info(model, "iterations") == stop_after && watch.iterations == stop_after);
         OK(scmk_similarity(model, found, MANY * MANY));
         OK(scmk_weights(model, weights[1], 3));
         OK(scmk_info_real(model, "objective", &objective[1]));
-        EXPECT(memcmp(expected, found, sizeof(double) * MANY * MANY) == 0);
-        EXPECT(memcmp(weights[0], weights[1], sizeof weights[0]) == 0);
-        EXPECT(objective[0] == objective[1]);
+        CHECK(memcmp(expected, found, sizeof(double) * MANY * MANY) == 0);
+        CHECK(memcmp(weights[0], weights[1], sizeof weights[0]) == 0);
+        CHECK(objective[0] == objective[1]);
         OK(scmk_labels(model, labels, MANY));
-        EXPECT(memcmp(labels, many_groups, sizeof labels) == 0);
+        CHECK(memcmp(labels, many_groups, sizeof labels) == 0);
     }
     free(expected), free(found);
     OK(scmk_destroy(model));
@@ -174,7 +174,7 @@ static void nonzero_return_before_an_iteration_leaves_labels_to_read(void)
     cancelled(model);
     OK(scmk_labels(model, labels, 700));
     for (i = 0; i < 700; i++)
-        EXPECT(labels[i] >= 0 && labels[i] < 10);
+        CHECK(labels[i] >= 0 && labels[i] < 10);
     OK(scmk_destroy(model));
 }
 
@@ -188,14 +188,14 @@ static void fit_after_a_cancelled_one_works(void)
         OK(scmk_set_text(model, "method", methods[i]));
         OK(scmk_set_progress(model, NULL, NULL));
         OK(scmk_fit(model));
-        EXPECT(info(model, "outcome") != SCMK_OUTCOME_CANCELLED);
+        CHECK(info(model, "outcome") != SCMK_OUTCOME_CANCELLED);
         expected = bits_of(model, MANY, C);
         OK(watched_fit(model, &watch, 1, 1));
-        EXPECT(watch.calls >= 1);
+        CHECK(watch.calls >= 1);
         OK(scmk_set_progress(model, NULL, NULL));
         OK(scmk_fit(model));
         found = bits_of(model, MANY, C);
-        EXPECT(same_bits(expected, found));
+        CHECK(same_bits(expected, found));
         free(expected.values), free(found.values);
     }
     OK(scmk_destroy(model));
@@ -206,12 +206,12 @@ static void cancel_before_a_fit_stops_that_fit_and_no_other(void)
     scmk_model *model = good_model();
     OK(scmk_cancel(model));
     OK(scmk_fit(model));
-    EXPECT(info(model, "outcome") == SCMK_OUTCOME_CANCELLED);
-    EXPECT(info(model, "iterations") == 0);
-    EXPECT(works(model));
-    EXPECT(info(model, "outcome") == SCMK_OUTCOME_CONVERGED);
+    CHECK(info(model, "outcome") == SCMK_OUTCOME_CANCELLED);
+    CHECK(info(model, "iterations") == 0);
+    CHECK(works(model));
+    CHECK(info(model, "outcome") == SCMK_OUTCOME_CONVERGED);
     OK(scmk_cancel(model));
-    EXPECT(info(model, "outcome") == SCMK_OUTCOME_CONVERGED);
+    CHECK(info(model, "outcome") == SCMK_OUTCOME_CONVERGED);
     OK(scmk_destroy(model));
 }
 
@@ -220,16 +220,16 @@ static void cancel_waits_for_the_fit_through_other_calls(void)
 {
     scmk_model *model = good_model();
     double similarity[N * N], share;
-    EXPECT(works(model));
+    CHECK(works(model));
     OK(scmk_cancel(model));
     OK(scmk_similarity(model, similarity, N * N));
     OK(scmk_view_weights(model, &share, 1));
     OK(scmk_add_kernel(model, good, N, N));
     OK(scmk_set_clusters(model, 2));
     OK(scmk_fit(model));
-    EXPECT(info(model, "outcome") == SCMK_OUTCOME_CANCELLED);
+    CHECK(info(model, "outcome") == SCMK_OUTCOME_CANCELLED);
     OK(scmk_fit(model));
-    EXPECT(info(model, "outcome") == SCMK_OUTCOME_CONVERGED);
+    CHECK(info(model, "outcome") == SCMK_OUTCOME_CONVERGED);
     OK(scmk_destroy(model));
 }
 
@@ -246,11 +246,11 @@ static void cancel_from_another_thread_keeps_a_result(void)
         OK(part(&meeting));
         cancelled(model);
         bits = bits_of(model, MANY, C);
-        EXPECT(info(model, "iterations") == 0 || all_finite(bits));
+        CHECK(info(model, "iterations") == 0 || all_finite(bits));
         free(bits.values);
         OK(scmk_set_progress(model, NULL, NULL));
         OK(scmk_fit(model));
-        EXPECT(info(model, "outcome") != SCMK_OUTCOME_CANCELLED);
+        CHECK(info(model, "outcome") != SCMK_OUTCOME_CANCELLED);
     }
     OK(scmk_destroy(model));
 }
@@ -268,8 +268,8 @@ static void cancelled_within(scmk_model *model, const char *method, double after
     OK(part(&meeting));
     took = meeting.ended - asked;
     printf("%s, cancelled after %.3f s: over %.3f s later\n", method, after, took > 0 ? took : 0);
-    expect_that(took < most || instrumented(), (long)(1e3 * took), "too many milliseconds",
-                __FILE__, __LINE__);
+    check_that(took < most || instrumented(), (long)(1e3 * took), "too many milliseconds",
+               __FILE__, __LINE__);
 }
 
 /* Four times what is promised, since other programs may be running. */
@@ -336,13 +336,13 @@ static void stop_while_labels_are_read_is_an_outcome(void)
         OK(scmk_set_text(model, "method", spectral[i]));
         OK(scmk_set_progress(model, stopping_at_labels, &stopped));
         OK(scmk_fit(model));
-        EXPECT(stopped >= 1);
+        CHECK(stopped >= 1);
         cancelled(model);
         OK(scmk_labels(model, labels, SAMPLES));
         OK(scmk_set_progress(model, NULL, NULL));
         OK(scmk_set_real(model, "time_limit", 0.5));
         OK(scmk_fit(model));
-        EXPECT(info(model, "outcome") == SCMK_OUTCOME_TIME_LIMIT);
+        CHECK(info(model, "outcome") == SCMK_OUTCOME_TIME_LIMIT);
         OK(scmk_labels(model, labels, SAMPLES));
         OK(scmk_set_real(model, "time_limit", 0));
     }
@@ -386,12 +386,12 @@ static void fit_or_destroy_in_a_callback_gets_busy(void)
     expected = bits_of(model, MANY, C);
     OK(scmk_set_progress(model, meddling, &meddler));
     OK(scmk_fit(model));
-    EXPECT(meddler.calls > 0 && meddler.wrong == 0);
+    CHECK(meddler.calls > 0 && meddler.wrong == 0);
     found = bits_of(model, MANY, C);
-    EXPECT(same_bits(expected, found));
+    CHECK(same_bits(expected, found));
     free(expected.values), free(found.values);
     OK(scmk_get_real(model, "alpha", &alpha));
-    EXPECT(alpha == 1);
+    CHECK(alpha == 1);
     OK(scmk_destroy(meddler.other));
     OK(scmk_destroy(model));
 }
@@ -411,7 +411,7 @@ static void cancel_in_a_callback_stops_the_fit(void)
     OK(scmk_set_progress(model, cancelling, model));
     OK(scmk_fit(model));
     cancelled(model);
-    EXPECT(info(model, "iterations") == 1);
+    CHECK(info(model, "iterations") == 1);
     OK(scmk_destroy(model));
 }
 
@@ -427,11 +427,11 @@ static void time_limit_of_a_millisecond_is_an_outcome(void)
         OK(scmk_fit(model));
         if (info(model, "outcome") != SCMK_OUTCOME_TIME_LIMIT)
             printf("outcome of %s\n", methods[i]);
-        EXPECT(info(model, "outcome") == SCMK_OUTCOME_TIME_LIMIT);
-        EXPECT(strcmp(scmk_outcome_name(info(model, "outcome")), "time limit") == 0);
+        CHECK(info(model, "outcome") == SCMK_OUTCOME_TIME_LIMIT);
+        CHECK(strcmp(scmk_outcome_name(info(model, "outcome")), "time limit") == 0);
         prefill(labels, sizeof labels);
         OK(scmk_labels(model, labels, SAMPLES));
-        EXPECT(labels[0] == 0 && labels[SAMPLES - 1] >= 0 && labels[SAMPLES - 1] < 10);
+        CHECK(labels[0] == 0 && labels[SAMPLES - 1] >= 0 && labels[SAMPLES - 1] < 10);
     }
     OK(scmk_destroy(model));
 }
@@ -442,12 +442,12 @@ static void fit_after_a_time_limit_works(void)
     int32_t labels[MANY];
     OK(scmk_set_real(model, "time_limit", 1e-9));
     OK(scmk_fit(model));
-    EXPECT(info(model, "outcome") == SCMK_OUTCOME_TIME_LIMIT);
+    CHECK(info(model, "outcome") == SCMK_OUTCOME_TIME_LIMIT);
     OK(scmk_set_real(model, "time_limit", 0));
     OK(scmk_fit(model));
-    EXPECT(info(model, "outcome") != SCMK_OUTCOME_TIME_LIMIT);
+    CHECK(info(model, "outcome") != SCMK_OUTCOME_TIME_LIMIT);
     OK(scmk_labels(model, labels, MANY));
-    EXPECT(memcmp(labels, many_groups, sizeof labels) == 0);
+    CHECK(memcmp(labels, many_groups, sizeof labels) == 0);
     OK(scmk_destroy(model));
 }
 
@@ -470,7 +470,8 @@ int main(int argc, char **argv)
         TEST(fit_after_a_time_limit_works),
     };
     static const struct test large[] = {TEST(cancel_at_10000_samples_stops_within_2_seconds)};
+    make_samples();
     if (argc > 1 && strcmp(argv[1], large[0].name) == 0)
-        return run_faults(large, COUNT(large), argc, argv);
-    return run_faults(tests, COUNT(tests), argc, argv);
+        return run_tests(large, COUNT(large), argc, argv);
+    return run_tests(tests, COUNT(tests), argc, argv);
 }

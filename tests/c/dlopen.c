@@ -3,11 +3,10 @@
  *   dlopen [TEST]
  * Run from the root of the checkout. It works on a copy of the library, so that it does not matter
  * whether the program was linked with the library itself. */
-#include "../c/blobs.h"
-#include "process.h"
+#include "blobs.h"
+#include "check.h"
 
 #include <dlfcn.h>
-#include <scmk.h>
 
 enum { N = 60 };
 
@@ -32,7 +31,7 @@ struct library {
 static void find(struct library *library, const char *name, void *function)
 {
     void *found = dlsym(library->handle, name);
-    EXPECT(found != NULL);
+    CHECK(found != NULL);
     memcpy(function, &found, sizeof found);
 }
 
@@ -40,7 +39,7 @@ static int load(struct library *library)
 {
     memset(library, 0, sizeof *library);
     library->handle = dlopen(copy, RTLD_NOW | RTLD_LOCAL);
-    EXPECT(library->handle != NULL);
+    CHECK(library->handle != NULL);
     if (!library->handle)
         return 0;
     find(library, "scmk_create", &library->create);
@@ -58,28 +57,28 @@ static scmk_model *fitted(const struct library *library)
     scmk_model *model = NULL;
     int32_t labels[N];
     memset(labels, 0x55, sizeof labels);
-    ANSWERS(SCMK_OK, library->create(N, BLOBS, &model));
-    ANSWERS(SCMK_OK, library->add_kernel(model, kernel, N, N));
-    ANSWERS(SCMK_OK, library->set_int(model, "threads", 2));
-    ANSWERS(SCMK_OK, library->fit(model));
-    ANSWERS(SCMK_OK, library->labels(model, labels, N));
-    EXPECT(memcmp(labels, truth, sizeof truth) == 0);
+    OK(library->create(N, BLOBS, &model));
+    OK(library->add_kernel(model, kernel, N, N));
+    OK(library->set_int(model, "threads", 2));
+    OK(library->fit(model));
+    OK(library->labels(model, labels, N));
+    CHECK(memcmp(labels, truth, sizeof truth) == 0);
     /* Its text is kept with the thread, which is one more thing to clear away. */
-    ANSWERS(SCMK_E_NULL_ARGUMENT, library->fit(NULL));
+    STATUS(SCMK_E_NULL_ARGUMENT, library->fit(NULL));
     return model;
 }
 
 static void *fit_and_destroy(void *argument)
 {
     const struct library *library = argument;
-    ANSWERS(SCMK_OK, library->destroy(fitted(library)));
+    OK(library->destroy(fitted(library)));
     return NULL;
 }
 
 static void in_a_thread(void *(*work)(void *), void *argument)
 {
     pthread_t thread;
-    EXPECT(pthread_create(&thread, NULL, work, argument) == 0);
+    CHECK(pthread_create(&thread, NULL, work, argument) == 0);
     pthread_join(thread, NULL);
 }
 
@@ -108,7 +107,7 @@ struct holdings {
 static struct holdings holdings(void)
 {
     struct holdings now;
-    EXPECT(process_threads_ended());
+    CHECK(process_threads_ended());
     now.descriptors = process_descriptors();
     now.resident = process_resident();
     return now;
@@ -121,12 +120,12 @@ static void expect_back(struct holdings before)
 {
     struct holdings now = holdings();
     long grown = now.resident - before.resident;
-    EXPECT(now.descriptors == before.descriptors);
+    CHECK(now.descriptors == before.descriptors);
     printf("     resident memory %+ld KiB\n", grown / 1024);
     /* An instrumented program holds freed memory back. */
-    if (!getenv("SCMK_INSTRUMENTED"))
-        expect_that(grown < (cycles - warm_up) * 32768L, grown, "resident memory has grown",
-                    __FILE__, __LINE__);
+    if (!instrumented())
+        check_that(grown < (cycles - warm_up) * 32768L, grown, "resident memory has grown",
+                   __FILE__, __LINE__);
 }
 
 /* The calling threads end before the library goes: nothing of it is left each time. */
@@ -137,9 +136,9 @@ static void load_fit_unload(void)
     int i;
     for (i = 0; i < cycles && load(&library); i++) {
         in_a_thread(fit_and_destroy, &library);
-        EXPECT(process_threads_ended());
-        EXPECT(dlclose(library.handle) == 0);
-        EXPECT(!mapped(copy, NULL, 0));
+        CHECK(process_threads_ended());
+        CHECK(dlclose(library.handle) == 0);
+        CHECK(!mapped(copy, NULL, 0));
         if (i == warm_up)
             before = holdings();
     }
@@ -153,10 +152,10 @@ static void unload_at_once(void)
     int i, stayed = 0;
     for (i = 0; i < cycles && load(&library); i++) {
         in_a_thread(fit_and_destroy, &library);
-        EXPECT(dlclose(library.handle) == 0);
+        CHECK(dlclose(library.handle) == 0);
         stayed += mapped(copy, NULL, 0);
     }
-    expect_that(stayed == 0, stayed, "the library stayed", __FILE__, __LINE__);
+    check_that(stayed == 0, stayed, "the library stayed", __FILE__, __LINE__);
 }
 
 /* The thread lives on and holds something of the library, which therefore may stay. */
@@ -167,7 +166,7 @@ static void load_fit_unload_on_one_thread(void)
     int i;
     for (i = 0; i < cycles && load(&library); i++) {
         fit_and_destroy(&library);
-        EXPECT(dlclose(library.handle) == 0);
+        CHECK(dlclose(library.handle) == 0);
         if (i == warm_up)
             before = holdings();
     }
@@ -181,7 +180,7 @@ static void *load_fit_unload_here(void *argument)
     if (load(&library)) {
         fit_and_destroy(&library);
         /* At once: the library's own threads may not have ended entirely. */
-        EXPECT(dlclose(library.handle) == 0);
+        CHECK(dlclose(library.handle) == 0);
     }
     return NULL;
 }
@@ -193,7 +192,7 @@ static void load_fit_unload_on_many_threads(void)
     int i, k;
     for (i = 0; i < cycles / 4; i++) {
         for (k = 0; k < 4; k++)
-            EXPECT(pthread_create(&threads[k], NULL, load_fit_unload_here, NULL) == 0);
+            CHECK(pthread_create(&threads[k], NULL, load_fit_unload_here, NULL) == 0);
         for (k = 0; k < 4; k++)
             pthread_join(threads[k], NULL);
         if (i == warm_up / 4)
@@ -224,9 +223,9 @@ static void unload_before_the_calling_thread_ends(void)
     int i;
     for (i = 0; i < cycles / 10 && load(&guest.library); i++) {
         pthread_barrier_init(&guest.barrier, NULL, 2);
-        EXPECT(pthread_create(&thread, NULL, fit_and_stay, &guest) == 0);
+        CHECK(pthread_create(&thread, NULL, fit_and_stay, &guest) == 0);
         pthread_barrier_wait(&guest.barrier);
-        EXPECT(dlclose(guest.library.handle) == 0);
+        CHECK(dlclose(guest.library.handle) == 0);
         pthread_barrier_wait(&guest.barrier);
         pthread_join(thread, NULL);
         pthread_barrier_destroy(&guest.barrier);
@@ -246,9 +245,9 @@ static void unload_with_a_living_model(void)
     int i;
     for (i = 0; i < cycles / 10 && load(&library); i++) {
         in_a_thread(fit_and_forget, &library);
-        EXPECT(process_threads_ended());
-        EXPECT(dlclose(library.handle) == 0);
-        EXPECT(!mapped(copy, NULL, 0));
+        CHECK(process_threads_ended());
+        CHECK(dlclose(library.handle) == 0);
+        CHECK(!mapped(copy, NULL, 0));
     }
 }
 
@@ -280,16 +279,16 @@ static int copy_library(void)
 int main(int argc, char **argv)
 {
     static const struct test tests[] = {
-        {"load_fit_unload", load_fit_unload},
-        {"unload_at_once", unload_at_once},
-        {"load_fit_unload_on_many_threads", load_fit_unload_on_many_threads},
-        {"unload_before_the_calling_thread_ends", unload_before_the_calling_thread_ends},
-        {"unload_with_a_living_model", unload_with_a_living_model},
+        TEST(load_fit_unload),
+        TEST(unload_at_once),
+        TEST(load_fit_unload_on_many_threads),
+        TEST(unload_before_the_calling_thread_ends),
+        TEST(unload_with_a_living_model),
         /* Last, since the main thread keeps what it has used. */
-        {"load_fit_unload_on_one_thread", load_fit_unload_on_one_thread},
+        TEST(load_fit_unload_on_one_thread),
     };
     int status;
-    if (getenv("SCMK_INSTRUMENTED"))
+    if (instrumented())
         cycles = 20, warm_up = 10;
     blobs_points(points, truth, N);
     blobs_kernel(points, N, 30, kernel, N);
@@ -297,7 +296,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "the library is not found, or cannot be copied\n");
         return 1;
     }
-    status = run_tests(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL);
+    status = run_tests(tests, COUNT(tests), argc, argv);
     remove(copy);
     return status;
 }

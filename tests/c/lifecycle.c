@@ -1,6 +1,6 @@
 /* Handles and the order of calls: NULL, destroyed and invented handles, results that are not there
  * yet or no longer, and what many models leave behind. */
-#include "faults.h"
+#include "model.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -9,10 +9,10 @@ extern char **environ;
 
 static void null_handle_is_a_null_argument(void)
 {
-    EXPECT(all_answer(NULL, SCMK_E_NULL_ARGUMENT));
+    CHECK(all_answer(NULL, SCMK_E_NULL_ARGUMENT));
     MESSAGE(NULL, "'model' is NULL");
-    ANSWERS(SCMK_E_NULL_ARGUMENT, scmk_cancel(NULL));
-    ANSWERS(SCMK_E_NULL_ARGUMENT, scmk_create(N, C, NULL));
+    STATUS(SCMK_E_NULL_ARGUMENT, scmk_cancel(NULL));
+    STATUS(SCMK_E_NULL_ARGUMENT, scmk_create(N, C, NULL));
     MESSAGE(NULL, "'out' is NULL");
 }
 
@@ -27,9 +27,9 @@ static void other_null_arguments_are_named(void)
     double real = 7;
     int64_t whole = 7;
     size_t count = 7, colptr[N + 1], rows[N * N];
-    EXPECT(works(model));
+    CHECK(works(model));
 #define REFUSED(argument, call) \
-    (ANSWERS(SCMK_E_NULL_ARGUMENT, call), MESSAGE(model, "'" argument "' is NULL"))
+    (STATUS(SCMK_E_NULL_ARGUMENT, call), MESSAGE(model, "'" argument "' is NULL"))
     REFUSED("values", scmk_add_kernel(model, NULL, N, N));
     REFUSED("values", scmk_borrow_kernel(model, NULL, N, N));
     REFUSED("x", scmk_add_features(model, NULL, N, 2, 2, 1, "linear"));
@@ -56,8 +56,8 @@ static void other_null_arguments_are_named(void)
     REFUSED("out", scmk_info_real(model, "objective", NULL));
     REFUSED("out", scmk_info_int(model, "iterations", NULL));
 #undef REFUSED
-    EXPECT(real == 7 && whole == 7 && count == 7);
-    EXPECT(works(model));
+    CHECK(real == 7 && whole == 7 && count == 7);
+    CHECK(works(model));
     OK(scmk_destroy(model));
 }
 
@@ -65,33 +65,33 @@ static void destroy_twice_is_refused(void)
 {
     scmk_model *model = good_model(), *other = good_model();
     OK(scmk_destroy(model));
-    ANSWERS(SCMK_E_INVALID_HANDLE, scmk_destroy(model));
+    STATUS(SCMK_E_INVALID_HANDLE, scmk_destroy(model));
     MESSAGE(NULL, "destroyed");
-    EXPECT(works(other));
+    CHECK(works(other));
     OK(scmk_destroy(other));
-    ANSWERS(SCMK_E_INVALID_HANDLE, scmk_destroy(other));
-    ANSWERS(SCMK_E_INVALID_HANDLE, scmk_destroy(model));
+    STATUS(SCMK_E_INVALID_HANDLE, scmk_destroy(other));
+    STATUS(SCMK_E_INVALID_HANDLE, scmk_destroy(model));
 }
 
 static void any_call_after_destroy_is_refused(void)
 {
     scmk_model *model = good_model(), *reused;
     char text[16];
-    EXPECT(works(model));
+    CHECK(works(model));
     OK(scmk_destroy(model));
-    EXPECT(all_answer(model, SCMK_E_INVALID_HANDLE));
+    CHECK(all_answer(model, SCMK_E_INVALID_HANDLE));
     MESSAGE(NULL, "destroyed");
-    ANSWERS(SCMK_E_INVALID_HANDLE, scmk_cancel(model));
+    STATUS(SCMK_E_INVALID_HANDLE, scmk_cancel(model));
     prefill(text, sizeof text);
-    ANSWERS(SCMK_E_INVALID_HANDLE, scmk_error_message(model, text, sizeof text, NULL));
-    EXPECT(untouched(text, sizeof text));
+    STATUS(SCMK_E_INVALID_HANDLE, scmk_error_message(model, text, sizeof text, NULL));
+    CHECK(untouched(text, sizeof text));
 
     /* Its place may be used again: the old handle is not the new one. */
     reused = good_model();
-    EXPECT(reused != model);
-    EXPECT(all_answer(model, SCMK_E_INVALID_HANDLE));
-    ANSWERS(SCMK_E_INVALID_HANDLE, scmk_destroy(model));
-    EXPECT(works(reused));
+    CHECK(reused != model);
+    CHECK(all_answer(model, SCMK_E_INVALID_HANDLE));
+    STATUS(SCMK_E_INVALID_HANDLE, scmk_destroy(model));
+    CHECK(works(reused));
     OK(scmk_destroy(reused));
 }
 
@@ -113,7 +113,7 @@ static void handles_are_never_issued_twice(void)
         for (k = 0; k < i; k++)
             wrong += seen[i] == seen[k];
     }
-    EXPECT(wrong == 0);
+    CHECK(wrong == 0);
 }
 
 /* Whether every function that takes a model refuses this one. */
@@ -148,8 +148,8 @@ static void random_pointers_are_refused(void)
         scmk_model *random = (scmk_model *)(high << 4 * sizeof high ^ low);
         wrong += random != NULL && random != model && !refused_everywhere(random);
     }
-    EXPECT(wrong == 0);
-    EXPECT(works(model));
+    CHECK(wrong == 0);
+    CHECK(works(model));
     OK(scmk_destroy(model));
 }
 
@@ -159,7 +159,7 @@ static void unreadable_memory_is_never_dereferenced(void)
     int zero = open("/dev/zero", O_RDWR);
     char *memory = mmap(NULL, 2 * page, PROT_NONE, MAP_PRIVATE, zero, 0);
     int wrong = 0;
-    EXPECT(memory != MAP_FAILED);
+    CHECK(memory != MAP_FAILED);
     if (memory != MAP_FAILED) {
         for (i = 0; i < 2 * page; i += i < 16 ? 1 : page / 8 + 1)
             wrong += !refused_everywhere((scmk_model *)(void *)(memory + i));
@@ -167,7 +167,7 @@ static void unreadable_memory_is_never_dereferenced(void)
         wrong += !refused_everywhere((scmk_model *)(void *)memory);
         wrong += !refused_everywhere((scmk_model *)(void *)(memory + page + 1));
     }
-    EXPECT(wrong == 0);
+    CHECK(wrong == 0);
     close(zero);
 }
 
@@ -182,28 +182,28 @@ static void freed_and_foreign_addresses_are_refused(void)
     prefill(kept, 1 << 20);
     memcpy(before, local, sizeof local);
     free(freed);
-    EXPECT(refused_everywhere((scmk_model *)address));
-    EXPECT(refused_everywhere((scmk_model *)(void *)local));
-    EXPECT(refused_everywhere((scmk_model *)kept));
-    EXPECT(refused_everywhere((scmk_model *)(void *)&model));
-    EXPECT(memcmp(local, before, sizeof local) == 0 && untouched(kept, 1 << 20));
+    CHECK(refused_everywhere((scmk_model *)address));
+    CHECK(refused_everywhere((scmk_model *)(void *)local));
+    CHECK(refused_everywhere((scmk_model *)kept));
+    CHECK(refused_everywhere((scmk_model *)(void *)&model));
+    CHECK(memcmp(local, before, sizeof local) == 0 && untouched(kept, 1 << 20));
     free(kept);
-    EXPECT(works(model));
+    CHECK(works(model));
     OK(scmk_destroy(model));
 }
 
 static void fit_without_a_kernel_is_refused(void)
 {
     scmk_model *model = new_model();
-    ANSWERS(SCMK_E_STATE, scmk_fit(model));
+    STATUS(SCMK_E_STATE, scmk_fit(model));
     MESSAGE(model, "no kernel");
     OK(scmk_add_kernel(model, good, N, N));
-    EXPECT(works(model));
+    CHECK(works(model));
     OK(scmk_clear_kernels(model));
-    ANSWERS(SCMK_E_STATE, scmk_fit(model));
+    STATUS(SCMK_E_STATE, scmk_fit(model));
     MESSAGE(model, "no kernel");
     OK(scmk_add_kernel(model, good, N, N));
-    EXPECT(works(model));
+    CHECK(works(model));
     OK(scmk_destroy(model));
 }
 
@@ -214,7 +214,7 @@ static void results_before_a_fit_are_refused(void)
                                          "rescaled_kernels"};
     scmk_model *model = good_model();
     size_t i, k;
-    EXPECT(results_answer(model, SCMK_E_STATE));
+    CHECK(results_answer(model, SCMK_E_STATE));
     MESSAGE(model, "no result");
     for (i = 0; i < scmk_info_count(); i++) {
         const char *name;
@@ -227,31 +227,31 @@ static void results_before_a_fit_are_refused(void)
         known = 0;
         for (k = 0; k < COUNT(before); k++)
             known |= strcmp(name, before[k]) == 0;
-        ANSWERS(known ? SCMK_OK : SCMK_E_STATE, scmk_info_real(model, name, &real));
-        EXPECT(known != untouched(&real, sizeof real));
-        EXPECT((scmk_info_int(model, name, &whole) == SCMK_OK) == known);
-        EXPECT(known != untouched(&whole, sizeof whole));
+        STATUS(known ? SCMK_OK : SCMK_E_STATE, scmk_info_real(model, name, &real));
+        CHECK(known != untouched(&real, sizeof real));
+        CHECK((scmk_info_int(model, name, &whole) == SCMK_OK) == known);
+        CHECK(known != untouched(&whole, sizeof whole));
     }
-    EXPECT(works(model));
+    CHECK(works(model));
     OK(scmk_destroy(model));
 }
 
 static void changed_kernel_discards_the_result(void)
 {
     scmk_model *model = good_model();
-    EXPECT(works(model));
+    CHECK(works(model));
     OK(scmk_add_kernel(model, good, N, N));
-    EXPECT(results_answer(model, SCMK_E_STATE));
+    CHECK(results_answer(model, SCMK_E_STATE));
     MESSAGE(model, "no result");
-    EXPECT(works(model));
+    CHECK(works(model));
     OK(scmk_borrow_kernel(model, good, N, N));
-    EXPECT(results_answer(model, SCMK_E_STATE));
-    EXPECT(works(model));
+    CHECK(results_answer(model, SCMK_E_STATE));
+    CHECK(works(model));
     OK(scmk_add_features(model, points, N, 2, 2, 1, "gaussian(t=1)"));
-    EXPECT(results_answer(model, SCMK_E_STATE));
-    EXPECT(works(model));
+    CHECK(results_answer(model, SCMK_E_STATE));
+    CHECK(works(model));
     OK(scmk_clear_kernels(model));
-    EXPECT(results_answer(model, SCMK_E_STATE));
+    CHECK(results_answer(model, SCMK_E_STATE));
     OK(scmk_destroy(model));
 }
 
@@ -289,19 +289,19 @@ static void changed_option_discards_the_result(void)
             char before[64], other[64];
             OK(scmk_option_info(i, &name, NULL, NULL, NULL, NULL, NULL, NULL));
             OK(scmk_get_text(model, name, before, sizeof before, NULL));
-            EXPECT(works(model));
+            CHECK(works(model));
             /* The same value is no change. */
             OK(scmk_set_text(model, name, before));
-            EXPECT(info(model, "outcome") == SCMK_OUTCOME_CONVERGED);
+            CHECK(info(model, "outcome") == SCMK_OUTCOME_CONVERGED);
             other_value(i, other, sizeof other);
             if (strcmp(name, "warm_start") == 0)
                 snprintf(other, sizeof other, "%d", !warm);
-            EXPECT(strcmp(before, other) != 0);
+            CHECK(strcmp(before, other) != 0);
             OK(scmk_set_text(model, name, other));
-            EXPECT(results_answer(model, SCMK_E_STATE));
+            CHECK(results_answer(model, SCMK_E_STATE));
             MESSAGE(model, "no result");
             OK(scmk_set_text(model, name, before));
-            EXPECT(works(model));
+            CHECK(works(model));
         }
     }
     OK(scmk_destroy(model));
@@ -314,13 +314,13 @@ static void refused_change_keeps_the_result(void)
     struct bits before, after;
     memcpy(bad, good, sizeof bad);
     bad[5] = NAN;
-    EXPECT(works(model));
+    CHECK(works(model));
     before = bits_of(model, N, C);
-    ANSWERS(SCMK_E_NOT_FINITE, scmk_add_kernel(model, bad, N, N));
-    ANSWERS(SCMK_E_INVALID_ARGUMENT, scmk_set_real(model, "alpha", -1));
-    ANSWERS(SCMK_E_UNKNOWN_OPTION, scmk_set_real(model, "delta", 1));
+    STATUS(SCMK_E_NOT_FINITE, scmk_add_kernel(model, bad, N, N));
+    STATUS(SCMK_E_INVALID_ARGUMENT, scmk_set_real(model, "alpha", -1));
+    STATUS(SCMK_E_UNKNOWN_OPTION, scmk_set_real(model, "delta", 1));
     after = bits_of(model, N, C);
-    EXPECT(same_bits(before, after));
+    CHECK(same_bits(before, after));
     free(before.values), free(after.values);
     OK(scmk_destroy(model));
 }
@@ -345,7 +345,7 @@ static void fit_twice_gives_identical_bits(void)
         first = bits_of(model, MANY, 5);
         OK(scmk_fit(model));
         second = bits_of(model, MANY, 5);
-        EXPECT(same_bits(first, second));
+        CHECK(same_bits(first, second));
         free(first.values), free(second.values);
     }
     OK(scmk_destroy(model));
@@ -365,7 +365,7 @@ static void create_fit_and_destroy(size_t times)
         OK(scmk_add_kernel(model, kernel, FEW, FEW));
         OK(scmk_fit(model));
         OK(scmk_labels(model, labels, FEW));
-        EXPECT(memcmp(labels, groups, sizeof groups) == 0);
+        CHECK(memcmp(labels, groups, sizeof groups) == 0);
         OK(scmk_destroy(model));
     }
 }
@@ -375,16 +375,16 @@ static void ten_thousand_models_leave_nothing_behind(void)
     long resident, descriptors, grown;
     /* The system keeps some memory for the next threads: that is there after a few. */
     create_fit_and_destroy(instrumented() ? 10 : 1000);
-    EXPECT(process_threads_ended());
+    CHECK(process_threads_ended());
     resident = process_resident();
     descriptors = process_descriptors();
     create_fit_and_destroy(instrumented() ? 100 : 10000);
-    EXPECT(process_threads_ended());
-    EXPECT(process_descriptors() == descriptors);
+    CHECK(process_threads_ended());
+    CHECK(process_descriptors() == descriptors);
     grown = process_resident() - resident;
     /* Less than 64 bytes for each model, with room for the allocator's moods. */
-    expect_that(grown < 640000 || instrumented(), grown, "resident memory has grown", __FILE__,
-                __LINE__);
+    check_that(grown < 640000 || instrumented(), grown, "resident memory has grown", __FILE__,
+               __LINE__);
 }
 
 static void host_process_is_left_alone(void)
@@ -406,7 +406,7 @@ static void host_process_is_left_alone(void)
     }
     fflush(stdout);
     kept_out = dup(1), kept_err = dup(2);
-    EXPECT(printed != NULL && dup2(fileno(printed), 1) == 1 && dup2(fileno(printed), 2) == 2);
+    CHECK(printed != NULL && dup2(fileno(printed), 1) == 1 && dup2(fileno(printed), 2) == 2);
 
     model = good_model();
     wrong += !works(model);
@@ -418,21 +418,21 @@ static void host_process_is_left_alone(void)
     fflush(stdout);
     (void)(dup2(kept_out, 1) + dup2(kept_err, 2));
     close(kept_out), close(kept_err);
-    EXPECT(wrong == 0);
-    EXPECT(lseek(fileno(printed), 0, SEEK_END) == 0);
+    CHECK(wrong == 0);
+    CHECK(lseek(fileno(printed), 0, SEEK_END) == 0);
     fclose(printed);
     for (number = 1; number < SIGNALS; number++) {
         (void)sigaction(number, NULL, &after[number]);
         wrong += before[number].sa_handler != after[number].sa_handler ||
                  before[number].sa_flags != after[number].sa_flags;
     }
-    EXPECT(wrong == 0);
-    EXPECT(environ == environment);
+    CHECK(wrong == 0);
+    CHECK(environ == environment);
     for (i = 0; i < entries; i++) {
         wrong += environ[i] == NULL || strcmp(environ[i], copies[i]) != 0;
         free(copies[i]);
     }
-    EXPECT(wrong == 0 && (entries == COUNT(copies) || environ[entries] == NULL));
+    CHECK(wrong == 0 && (entries == COUNT(copies) || environ[entries] == NULL));
 }
 
 int main(int argc, char **argv)
@@ -456,5 +456,6 @@ int main(int argc, char **argv)
         TEST(ten_thousand_models_leave_nothing_behind),
         TEST(host_process_is_left_alone),
     };
-    return run_faults(tests, COUNT(tests), argc, argv);
+    make_samples();
+    return run_tests(tests, COUNT(tests), argc, argv);
 }

@@ -3,13 +3,12 @@
  * memory, threads and descriptors are back.
  *   load [SECONDS [THREADS [HANDLES]]]     10 s, 8 threads with 4 models each and 4 in common
  *   load mixed_load                       the same, under the name of its only test */
-#include "../c/blobs.h"
-#include "process.h"
+#include "blobs.h"
+#include "check.h"
 
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
-#include <scmk.h>
 
 enum { N = 75, KERNELS = 3, CLUSTERS = 4, MOST_ITERATIONS = 60, MOST_THREADS = 256 };
 
@@ -63,13 +62,13 @@ static scmk_model *new_model(const struct problem *problem, int threads, int bor
 {
     scmk_model *model = NULL;
     size_t i;
-    ANSWERS(SCMK_OK, scmk_create(N, CLUSTERS, &model));
+    OK(scmk_create(N, CLUSTERS, &model));
     for (i = 0; i < problem->kernels; i++)
-        ANSWERS(SCMK_OK, (borrows ? scmk_borrow_kernel : scmk_add_kernel)(model, kernels[i], N, N));
-    ANSWERS(SCMK_OK, scmk_set_text(model, "method", problem->method));
-    ANSWERS(SCMK_OK, scmk_set_int(model, "threads", threads));
+        OK((borrows ? scmk_borrow_kernel : scmk_add_kernel)(model, kernels[i], N, N));
+    OK(scmk_set_text(model, "method", problem->method));
+    OK(scmk_set_int(model, "threads", threads));
     for (i = 0; i < 3 && problem->option[i]; i++)
-        ANSWERS(SCMK_OK, scmk_set_real(model, problem->option[i], problem->value[i]));
+        OK(scmk_set_real(model, problem->option[i], problem->value[i]));
     return model;
 }
 
@@ -77,19 +76,19 @@ static void read_answer(scmk_model *model, const struct problem *problem, struct
 {
     scmk_status status;
     memset(answer, 0, sizeof *answer);
-    ANSWERS(SCMK_OK, scmk_labels(model, answer->labels, N));
-    ANSWERS(SCMK_OK, scmk_weights(model, answer->weights, problem->kernels));
-    ANSWERS(SCMK_OK, scmk_trace(model, answer->trace, MOST_ITERATIONS, &answer->iterations));
+    OK(scmk_labels(model, answer->labels, N));
+    OK(scmk_weights(model, answer->weights, problem->kernels));
+    OK(scmk_trace(model, answer->trace, MOST_ITERATIONS, &answer->iterations));
     /* One that was stopped before its first iteration may have none. */
     status = scmk_info_real(model, "objective", &answer->objective);
-    EXPECT(status == SCMK_OK || (status == SCMK_E_STATE && answer->iterations == 0));
-    EXPECT(answer->iterations <= MOST_ITERATIONS);
+    CHECK(status == SCMK_OK || (status == SCMK_E_STATE && answer->iterations == 0));
+    CHECK(answer->iterations <= MOST_ITERATIONS);
 }
 
 static int64_t outcome_of(scmk_model *model)
 {
     int64_t outcome = -1;
-    ANSWERS(SCMK_OK, scmk_info_int(model, "outcome", &outcome));
+    OK(scmk_info_int(model, "outcome", &outcome));
     return outcome;
 }
 
@@ -98,10 +97,10 @@ static void solve_serially(void)
     size_t i;
     for (i = 0; i < PROBLEMS; i++) {
         scmk_model *model = new_model(&problems[i], 1, 0);
-        ANSWERS(SCMK_OK, scmk_fit(model));
-        EXPECT(outcome_of(model) <= SCMK_OUTCOME_ITERATION_LIMIT);
+        OK(scmk_fit(model));
+        CHECK(outcome_of(model) <= SCMK_OUTCOME_ITERATION_LIMIT);
         read_answer(model, &problems[i], &problems[i].answer);
-        ANSWERS(SCMK_OK, scmk_destroy(model));
+        OK(scmk_destroy(model));
     }
 }
 
@@ -196,8 +195,8 @@ static int32_t stops(void *user, const char *step, int64_t iteration, double fra
 {
     const struct own *own = user;
     (void)objective;
-    EXPECT(pthread_equal(own->thread, pthread_self()));
-    EXPECT(fraction >= 0 && fraction <= 1);
+    CHECK(pthread_equal(own->thread, pthread_self()));
+    CHECK(fraction >= 0 && fraction <= 1);
     return strcmp(step, "iteration") == 0 && iteration >= own->stop_after;
 }
 
@@ -206,10 +205,10 @@ static void check_whole_answer(struct own *own)
     struct answer answer;
     const struct answer *serial = &own->problem->answer;
     read_answer(own->model, own->problem, &answer);
-    EXPECT(same_bits(answer.labels, serial->labels, sizeof answer.labels));
-    EXPECT(same_bits(answer.weights, serial->weights, sizeof answer.weights));
-    EXPECT(same_bits(&answer.objective, &serial->objective, sizeof answer.objective));
-    EXPECT(same_bits(&answer, serial, sizeof answer));
+    CHECK(same_bits(answer.labels, serial->labels, sizeof answer.labels));
+    CHECK(same_bits(answer.weights, serial->weights, sizeof answer.weights));
+    CHECK(same_bits(&answer.objective, &serial->objective, sizeof answer.objective));
+    CHECK(same_bits(&answer, serial, sizeof answer));
 }
 
 static void check_part_of_answer(struct own *own)
@@ -221,10 +220,10 @@ static void check_part_of_answer(struct own *own)
     read_answer(own->model, own->problem, &answer);
     for (i = 0; i < N; i++)
         wrong += answer.labels[i] < 0 || answer.labels[i] >= CLUSTERS;
-    EXPECT(wrong == 0);
+    CHECK(wrong == 0);
     if (own->problem->prefix) {
-        EXPECT(answer.iterations <= serial->iterations);
-        EXPECT(same_bits(answer.trace, serial->trace, answer.iterations * sizeof *answer.trace));
+        CHECK(answer.iterations <= serial->iterations);
+        CHECK(same_bits(answer.trace, serial->trace, answer.iterations * sizeof *answer.trace));
     }
 }
 
@@ -236,14 +235,14 @@ static void fit_own(struct worker *worker, struct own *own)
     int64_t iterations = -1, outcome;
 
     if (limited)
-        ANSWERS(SCMK_OK, scmk_set_real(own->model, "time_limit", limit));
+        OK(scmk_set_real(own->model, "time_limit", limit));
     own->stop_after = 1 + (int64_t)pick(worker, 6);
     if (watched)
-        ANSWERS(SCMK_OK, scmk_set_progress(own->model, stops, own));
-    ANSWERS(SCMK_OK, scmk_fit(own->model));
+        OK(scmk_set_progress(own->model, stops, own));
+    OK(scmk_fit(own->model));
     own->fitted = 1;
     outcome = outcome_of(own->model);
-    ANSWERS(SCMK_OK, scmk_info_int(own->model, "iterations", &iterations));
+    OK(scmk_info_int(own->model, "iterations", &iterations));
     switch (outcome) {
     case SCMK_OUTCOME_CONVERGED:
     case SCMK_OUTCOME_ITERATION_LIMIT:
@@ -252,24 +251,24 @@ static void fit_own(struct worker *worker, struct own *own)
         break;
     case SCMK_OUTCOME_TIME_LIMIT:
         add(TIMED_OUT);
-        EXPECT(limited);
+        CHECK(limited);
         check_part_of_answer(own);
         break;
     case SCMK_OUTCOME_CANCELLED:
         add(watched && iterations == own->stop_after ? STOPPED_BY_CALLBACK : CANCELLED);
         if (watched && own->problem->prefix)
-            EXPECT(iterations <= own->stop_after);
+            CHECK(iterations <= own->stop_after);
         check_part_of_answer(own);
         break;
     default:
-        EXPECT(!"an outcome that exists");
+        CHECK(!"an outcome that exists");
     }
     if (watched)
-        ANSWERS(SCMK_OK, scmk_set_progress(own->model, NULL, NULL));
+        OK(scmk_set_progress(own->model, NULL, NULL));
     if (limited) {
         int32_t labels[N];
-        ANSWERS(SCMK_OK, scmk_set_real(own->model, "time_limit", 0));
-        ANSWERS(SCMK_E_STATE, scmk_labels(own->model, labels, N));
+        OK(scmk_set_real(own->model, "time_limit", 0));
+        STATUS(SCMK_E_STATE, scmk_labels(own->model, labels, N));
         own->fitted = 0;
     }
 }
@@ -302,66 +301,66 @@ static void provoke(struct worker *worker, struct own *own)
     memset(labels, 0x55, sizeof labels);
     switch (pick(worker, 14)) {
     case 0:
-        EXPECT(answers_or_stops(SCMK_E_NOT_FINITE, bad_kernel(model, 3, 7, NAN, 1)));
+        CHECK(answers_or_stops(SCMK_E_NOT_FINITE, bad_kernel(model, 3, 7, NAN, 1)));
         break;
     case 1:
-        EXPECT(answers_or_stops(SCMK_E_ASYMMETRIC, bad_kernel(model, 3, 7, 0.123, 1)));
+        CHECK(answers_or_stops(SCMK_E_ASYMMETRIC, bad_kernel(model, 3, 7, 0.123, 1)));
         break;
     case 2:
-        EXPECT(answers_or_stops(SCMK_E_NOT_PSD, bad_kernel(model, 5, 5, -10, 1)));
+        CHECK(answers_or_stops(SCMK_E_NOT_PSD, bad_kernel(model, 5, 5, -10, 1)));
         break;
     case 3:
-        EXPECT(answers_or_stops(SCMK_E_DEGENERATE, bad_kernel(model, 0, 0, 0, 0)));
+        CHECK(answers_or_stops(SCMK_E_DEGENERATE, bad_kernel(model, 0, 0, 0, 0)));
         break;
     case 4:
-        ANSWERS(SCMK_E_DIMENSION, scmk_borrow_kernel(model, kernels[0], N - 1, N));
+        STATUS(SCMK_E_DIMENSION, scmk_borrow_kernel(model, kernels[0], N - 1, N));
         break;
     case 5:
-        ANSWERS(SCMK_E_NULL_ARGUMENT, scmk_add_kernel(model, NULL, N, N));
+        STATUS(SCMK_E_NULL_ARGUMENT, scmk_add_kernel(model, NULL, N, N));
         break;
     case 6:
-        ANSWERS(SCMK_E_UNKNOWN_OPTION, scmk_set_real(model, "alhpa", 1));
+        STATUS(SCMK_E_UNKNOWN_OPTION, scmk_set_real(model, "alhpa", 1));
         break;
     case 7:
-        ANSWERS(SCMK_E_INVALID_ARGUMENT, scmk_set_real(model, "beta", -1));
+        STATUS(SCMK_E_INVALID_ARGUMENT, scmk_set_real(model, "beta", -1));
         break;
     case 8:
-        ANSWERS(SCMK_E_INVALID_ARGUMENT, scmk_set_text(model, "method", "guess"));
+        STATUS(SCMK_E_INVALID_ARGUMENT, scmk_set_text(model, "method", "guess"));
         break;
     case 9:
-        ANSWERS(SCMK_E_UNKNOWN_OPTION, scmk_add_features(model, points, N, 2, 2, 1, "cubic"));
+        STATUS(SCMK_E_UNKNOWN_OPTION, scmk_add_features(model, points, N, 2, 2, 1, "cubic"));
         break;
     case 10:
-        ANSWERS(own->fitted ? SCMK_E_DIMENSION : SCMK_E_STATE, scmk_labels(model, labels, N - 1));
+        STATUS(own->fitted ? SCMK_E_DIMENSION : SCMK_E_STATE, scmk_labels(model, labels, N - 1));
         break;
     case 11:
-        ANSWERS(own->fitted ? SCMK_E_DIMENSION : SCMK_E_STATE, scmk_weights(model, values, 0));
+        STATUS(own->fitted ? SCMK_E_DIMENSION : SCMK_E_STATE, scmk_weights(model, values, 0));
         break;
     case 12:
-        ANSWERS(SCMK_OK, scmk_set_int(model, "memory_limit", 1));
-        ANSWERS(SCMK_E_OUT_OF_MEMORY, scmk_fit(model));
-        ANSWERS(SCMK_OK, scmk_set_int(model, "memory_limit", 0));
+        OK(scmk_set_int(model, "memory_limit", 1));
+        STATUS(SCMK_E_OUT_OF_MEMORY, scmk_fit(model));
+        OK(scmk_set_int(model, "memory_limit", 0));
         own->fitted = 0;
         break;
     default:
-        ANSWERS(SCMK_E_DIMENSION, scmk_create(N, N + 1, &other));
-        ANSWERS(SCMK_E_TOO_LARGE, scmk_create((size_t)-1, 2, &other));
-        EXPECT(other == NULL);
-        ANSWERS(SCMK_OK, scmk_create(N, 2, &other));
-        ANSWERS(SCMK_E_STATE, scmk_fit(other));
-        ANSWERS(SCMK_OK, scmk_error_message(other, text, sizeof text, NULL));
-        EXPECT(strstr(text, "no kernel") != NULL);
-        ANSWERS(SCMK_OK, scmk_destroy(other));
-        ANSWERS(SCMK_E_INVALID_HANDLE, scmk_fit(other));
+        STATUS(SCMK_E_DIMENSION, scmk_create(N, N + 1, &other));
+        STATUS(SCMK_E_TOO_LARGE, scmk_create((size_t)-1, 2, &other));
+        CHECK(other == NULL);
+        OK(scmk_create(N, 2, &other));
+        STATUS(SCMK_E_STATE, scmk_fit(other));
+        OK(scmk_error_message(other, text, sizeof text, NULL));
+        CHECK(strstr(text, "no kernel") != NULL);
+        OK(scmk_destroy(other));
+        STATUS(SCMK_E_INVALID_HANDLE, scmk_fit(other));
         model = NULL;
     }
     add(ERRORS);
     for (i = 0; i < N; i++)
         untouched += labels[i] == 0x55555555;
-    EXPECT(untouched == N);
+    CHECK(untouched == N);
     /* With NULL the text of this thread, which no other thread can have changed. */
-    ANSWERS(SCMK_OK, scmk_error_message(model, text, sizeof text, NULL));
-    EXPECT(text[0] != 0);
+    OK(scmk_error_message(model, text, sizeof text, NULL));
+    CHECK(text[0] != 0);
     if (own->fitted && outcome_of(own->model) <= SCMK_OUTCOME_ITERATION_LIMIT)
         check_whole_answer(own);
 }
@@ -387,35 +386,35 @@ static void use_common(struct worker *worker)
     switch (pick(worker, 8)) {
     case 0:
     case 1:
-        EXPECT(one_of(scmk_fit(model), ok, busy, gone, ok));
+        CHECK(one_of(scmk_fit(model), ok, busy, gone, ok));
         break;
     case 2:
-        EXPECT(one_of(scmk_cancel(model), ok, gone, ok, ok));
+        CHECK(one_of(scmk_cancel(model), ok, gone, ok, ok));
         break;
     case 3:
         status = scmk_destroy(model);
-        EXPECT(one_of(status, ok, busy, gone, ok));
+        CHECK(one_of(status, ok, busy, gone, ok));
         /* Only one of those who try has destroyed it. */
         if (status == SCMK_OK) {
-            EXPECT(on_board(place) == model);
+            CHECK(on_board(place) == model);
             put_on_board(place, new_model(&problems[pick(worker, PROBLEMS)], 2, 1));
         }
         break;
     case 4:
         status = scmk_labels(model, labels, N);
-        EXPECT(one_of(status, ok, busy, gone, state));
+        CHECK(one_of(status, ok, busy, gone, state));
         if (status == SCMK_OK)
-            EXPECT(labels[0] == 0 && labels[N - 1] >= 0 && labels[N - 1] < CLUSTERS);
+            CHECK(labels[0] == 0 && labels[N - 1] >= 0 && labels[N - 1] < CLUSTERS);
         break;
     case 5:
-        EXPECT(one_of(scmk_set_real(model, "time_limit", 0.001), ok, busy, gone, ok));
+        CHECK(one_of(scmk_set_real(model, "time_limit", 0.001), ok, busy, gone, ok));
         break;
     case 6:
-        EXPECT(one_of(scmk_info_int(model, "outcome", &outcome), ok, busy, gone, state));
-        EXPECT(outcome >= 0 && outcome <= SCMK_OUTCOME_CANCELLED);
+        CHECK(one_of(scmk_info_int(model, "outcome", &outcome), ok, busy, gone, state));
+        CHECK(outcome >= 0 && outcome <= SCMK_OUTCOME_CANCELLED);
         break;
     default:
-        EXPECT(one_of(scmk_error_message(model, text, sizeof text, NULL), ok, gone, ok, ok));
+        CHECK(one_of(scmk_error_message(model, text, sizeof text, NULL), ok, gone, ok, ok));
     }
 }
 
@@ -441,12 +440,12 @@ static void *work(void *argument)
             /* Somebody's, who may be fitting it, or destroying it just now. */
             place = pick(worker, (size_t)threads * (size_t)handles);
             status = scmk_cancel(on_board(place));
-            EXPECT(status == SCMK_OK || status == SCMK_E_INVALID_HANDLE);
+            CHECK(status == SCMK_OK || status == SCMK_E_INVALID_HANDLE);
             add(CANCELS);
             break;
         case 3:
-            ANSWERS(SCMK_OK, scmk_destroy(worker->own[k].model));
-            ANSWERS(SCMK_E_INVALID_HANDLE, scmk_destroy(worker->own[k].model));
+            OK(scmk_destroy(worker->own[k].model));
+            STATUS(SCMK_E_INVALID_HANDLE, scmk_destroy(worker->own[k].model));
             add(DESTROYED);
             renew(worker, k);
             break;
@@ -455,7 +454,7 @@ static void *work(void *argument)
         }
     }
     for (k = 0; k < (size_t)handles; k++) {
-        ANSWERS(SCMK_OK, scmk_destroy(worker->own[k].model));
+        OK(scmk_destroy(worker->own[k].model));
         put_on_board(own + k, worker->own[k].model);
     }
     free(worker->own);
@@ -471,7 +470,7 @@ static void *cancel_all(void *argument)
     while (process_clock() < deadline) {
         for (place = 0; place < (size_t)threads * (size_t)handles; place++) {
             scmk_status status = scmk_cancel(on_board(place));
-            EXPECT(status == SCMK_OK || status == SCMK_E_INVALID_HANDLE);
+            CHECK(status == SCMK_OK || status == SCMK_E_INVALID_HANDLE);
             add(CANCELS);
         }
         process_sleep(pause);
@@ -508,12 +507,12 @@ static void run_for(double seconds)
     for (k = 0; k < common + (size_t)handles; k++)
         board[k] = new_model(&problems[k % PROBLEMS], 2, 1);
     for (k = 0; k < common; k++)
-        ANSWERS(SCMK_OK, scmk_destroy(board[k]));
+        OK(scmk_destroy(board[k]));
     for (t = 0; t < threads; t++) {
         workers[t].random = (uint64_t)t + 1;
-        EXPECT(pthread_create(&workers[t].thread, NULL, work, &workers[t]) == 0);
+        CHECK(pthread_create(&workers[t].thread, NULL, work, &workers[t]) == 0);
     }
-    EXPECT(pthread_create(&canceller, NULL, cancel_all, NULL) == 0);
+    CHECK(pthread_create(&canceller, NULL, cancel_all, NULL) == 0);
     while (process_clock() < deadline) {
         process_sleep(0.05);
         if (seconds > 20 && process_clock() - shown >= 5) {
@@ -527,7 +526,7 @@ static void run_for(double seconds)
         pthread_join(workers[t].thread, NULL);
     pthread_join(canceller, NULL);
     for (k = common; k < common + (size_t)handles; k++)
-        ANSWERS(SCMK_OK, scmk_destroy(board[k]));
+        OK(scmk_destroy(board[k]));
     free(board);
 }
 
@@ -549,40 +548,39 @@ static void mixed_load(void)
     alarm((unsigned)(4 * seconds) + PATIENCE);
     solve_serially();
     run_for(fmin(20, fmax(1, seconds / 4)));
-    EXPECT(process_threads_ended());
+    CHECK(process_threads_ended());
     before = resident_now();
     memset(done.count, 0, sizeof done.count);
     run_for(seconds);
-    EXPECT(process_threads_ended());
-    EXPECT(process_descriptors() == descriptors);
+    CHECK(process_threads_ended());
+    CHECK(process_descriptors() == descriptors);
     after = resident_now();
     print_counts("");
     printf("     resident memory %ld KiB after the warm-up, %ld KiB in the end\n", before / 1024,
            after / 1024);
     /* An instrumented program holds freed memory back, and is slow. */
     if (!getenv("SCMK_INSTRUMENTED")) {
-        expect_that(after - before < 8 << 20, after - before, "resident memory has grown", __FILE__,
-                    __LINE__);
-        EXPECT(done.count[COMPLETED] > 0 && done.count[CANCELLED] > 0);
-        EXPECT(done.count[TIMED_OUT] > 0 && done.count[ERRORS] > 0 && done.count[DESTROYED] > 0);
+        check_that(after - before < 8 << 20, after - before, "resident memory has grown", __FILE__,
+                   __LINE__);
+        CHECK(done.count[COMPLETED] > 0 && done.count[CANCELLED] > 0);
+        CHECK(done.count[TIMED_OUT] > 0 && done.count[ERRORS] > 0 && done.count[DESTROYED] > 0);
     }
     alarm(0);
 }
 
 int main(int argc, char **argv)
 {
-    static const struct test tests[] = {{"mixed_load", mixed_load}};
-    const char *name = argc > 1 ? argv[1] : NULL;
+    static const struct test tests[] = {TEST(mixed_load)};
     make_kernels();
-    if (name && strspn(name, "0123456789.") == strlen(name)) {
-        seconds = atof(name);
-        name = "mixed_load";
+    if (argc > 1 && strspn(argv[1], "0123456789.") == strlen(argv[1])) {
+        seconds = atof(argv[1]);
         threads = argc > 2 ? atoi(argv[2]) : threads;
         handles = argc > 3 ? atoi(argv[3]) : handles;
         if (threads < 1 || threads > MOST_THREADS || handles < 1 || handles > 1000) {
             fprintf(stderr, "threads are from 1 to %d, handles from 1 to 1000\n", MOST_THREADS);
             return 1;
         }
+        argc = 1;
     }
-    return run_tests(tests, 1, name);
+    return run_tests(tests, COUNT(tests), argc, argv);
 }
