@@ -1,4 +1,4 @@
-# Sourced by the test scripts: runs commands as tests and counts them.
+# Sourced by the test scripts, so that all report alike: runs commands as tests and counts them.
 
 passed=0
 failed=0
