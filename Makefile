@@ -212,9 +212,9 @@ release: ## source archive with all crates, built without a network: [OUT=folder
 header: ## write include/scmk.h anew from the Rust sources
 	SCMK_UPDATE_HEADER=1 $(CARGO) test --test header
 
-.PHONY: readme
-readme: ## write the tables of README.md anew from the Rust sources
-	SCMK_UPDATE_README=1 $(CARGO) test --test readme
+.PHONY: reference
+reference: ## write the tables of docs/reference.md anew from the Rust sources
+	SCMK_UPDATE_REFERENCE=1 $(CARGO) test --test reference
 
 .PHONY: notice
 notice: ## write NOTICE and the authors in the R package anew from the dependencies

@@ -255,7 +255,7 @@ settings! {
     restarts: whole(usize = 20, 1, 1_000_000)
         "starts of k-means, and of the kernel k-means methods; the best is kept";
     seed: whole(u64 = 0, 0, i64::MAX)
-        "seed of those starts; nothing else is random";
+        "seed of the starts of k-means and of the kernel k-means methods; nothing else is random";
     warm_start: switch(false)
         "1 starts scmk from the last result instead of from scratch: faster along a path of \
          alpha or beta, but the answer then depends on the path";

@@ -1,0 +1,65 @@
+/* Methods and kernel functions, as the library lists them. */
+#include "check.h"
+
+static const double x[12] = {0.0, 0.1, 0.1, 0.0, 0.1, 0.1, 5.0, 5.1, 5.1, 5.0, 5.1, 5.2};
+
+static void methods_are_those_of_the_option(void)
+{
+    scmk_model *model = NULL;
+    size_t i;
+    CHECK(scmk_method_count() >= 7);
+    OK(scmk_create(6, 2, &model));
+    for (i = 0; i < scmk_method_count(); i++) {
+        const char *name, *doc;
+        OK(scmk_method_name(i, &name, &doc));
+        OK(scmk_method_name(i, &name, NULL));
+        CHECK(strlen(name) > 0 && strlen(doc) > 0 && strchr(doc, '\n') == NULL);
+        CHECK((i == 0) == (strcmp(name, "scmk") == 0));
+        OK(scmk_set_text(model, "method", name));
+    }
+    OK(scmk_destroy(model));
+}
+
+static void kernel_functions_are_those_of_a_list(void)
+{
+    scmk_model *model = NULL;
+    size_t i;
+    CHECK(scmk_kernel_function_count() >= 3);
+    for (i = 0; i < scmk_kernel_function_count(); i++) {
+        const char *name, *parameters, *doc;
+        char list[100], built[100];
+        size_t needed;
+        OK(scmk_kernel_function_name(i, &name, &parameters, &doc));
+        OK(scmk_kernel_function_name(i, &name, NULL, NULL));
+        CHECK(strlen(name) > 0 && strlen(doc) > 0);
+        sprintf(list, "%s(%s)", name, parameters);
+        OK(scmk_create(6, 2, &model));
+        OK(scmk_add_features(model, x, 6, 2, 2, 1, list));
+        OK(scmk_kernel_name(model, 0, built, sizeof built, &needed));
+        /* Those without parameters are written without parentheses. */
+        CHECK(strcmp(built, strlen(parameters) > 0 ? list : name) == 0);
+        OK(scmk_destroy(model));
+    }
+}
+
+static void wrong_indices_and_pointers_are_refused(void)
+{
+    const char *name = "as before";
+    STATUS(SCMK_E_INVALID_ARGUMENT, scmk_method_name(scmk_method_count(), &name, NULL));
+    STATUS(SCMK_E_INVALID_ARGUMENT, scmk_method_name((size_t)-1, &name, NULL));
+    STATUS(SCMK_E_NULL_ARGUMENT, scmk_method_name(0, NULL, NULL));
+    STATUS(SCMK_E_INVALID_ARGUMENT,
+           scmk_kernel_function_name(scmk_kernel_function_count(), &name, NULL, NULL));
+    STATUS(SCMK_E_NULL_ARGUMENT, scmk_kernel_function_name(0, NULL, NULL, NULL));
+    CHECK(strcmp(name, "as before") == 0);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test tests[] = {
+        TEST(methods_are_those_of_the_option),
+        TEST(kernel_functions_are_those_of_a_list),
+        TEST(wrong_indices_and_pointers_are_refused),
+    };
+    return run_tests(tests, COUNT(tests), argc, argv);
+}
