@@ -85,7 +85,7 @@ struct Progress {
     /* "kernels" while kernels are added; in a fit "similarity", "embedding", "weights", "labels", or
        "iteration" when one is complete. */
     std::string_view step;
-    /* Complete iterations; of kkm, rkkm, mkkm and rmkkm complete restarts. */
+    /* Complete iterations. Methods that restart (option restarts) count complete restarts instead. */
     std::int64_t iteration;
     /* How much of the step is done, from 0 to 1. */
     double fraction;
@@ -138,7 +138,7 @@ public:
     std::map<std::string, double> infos;
     Outcome outcome = Outcome::converged;
 
-    /* Whether the method has learned a similarity graph; only scmk does. */
+    /* Whether the method has learned a similarity graph. */
     bool has_similarity() const noexcept { return similarity_.has_value(); }
 
     /* The similarity graph; its columns sum to 1. SCMK_E_STATE for methods that have none. */
@@ -176,6 +176,17 @@ struct Info {
 
 struct Metric {
     std::string name;
+    std::string doc;
+};
+
+struct Method {
+    std::string name; /* as the option method takes it */
+    std::string doc;
+};
+
+struct KernelFunction {
+    std::string name;       /* as a list of kernels has it */
+    std::string parameters; /* with their defaults, such as "a=1,b=2"; "" if it has none */
     std::string doc;
 };
 
@@ -408,8 +419,8 @@ public:
     }
 
     /* Builds kernels from features, one call a view. kernels: "paper" for the pool of twelve, or a
-       list such as "gaussian(t=0.1); linear; polynomial(a=1,b=2)". view: a name as name_view() gives
-       it, or "" for none. */
+       list such as "gaussian(t=0.1); linear"; scmk::kernel_functions() has what it may name. view: a
+       name as name_view() gives it, or "" for none. */
 
     /* Row-major: feature j of sample i is x[i * n_features + j]. */
     Model &add_features(const double *x, std::size_t n_samples, std::size_t n_features,
@@ -492,8 +503,8 @@ public:
         return view;
     }
 
-    /* OPTIONS, by name; scmk::options() lists them. A change discards the result of an earlier fit.
-       "preset" sets others, so it comes before them. */
+    /* OPTIONS, by name; scmk::options() lists them, scmk::methods() what "method" may be. A change
+       discards the result of an earlier fit. "preset" sets others, so it comes before them. */
 
     /* Any number or bool. */
     template <class T>
@@ -646,12 +657,13 @@ public:
         return trace;
     }
 
-    /* n_samples x n_clusters. Of methods scmk, sc and aasc. */
+    /* n_samples x n_clusters. Of methods that have one: see has_embedding(). */
     Matrix embedding() const { return read_embedding(scmk_embedding); }
 
     /* The weights and the embedding that the last step for the similarity was given: the info
        "kkt_residual" holds for these. Those of the result were found after that step. The embedding
-       is 0 if beta is. Of method scmk, unless it was stopped before its first step was complete. */
+       is 0 if beta is. Of methods that have a similarity, unless stopped before the first step was
+       complete. */
     std::vector<double> certified_weights() const {
         std::vector<double> weights(count("kernels"));
         check(scmk_certified_weights(handle(), weights.data(), weights.size()));
@@ -659,7 +671,7 @@ public:
     }
     Matrix certified_embedding() const { return read_embedding(scmk_certified_embedding); }
 
-    /* The similarity graph of method scmk; its columns sum to 1. */
+    /* The similarity graph; its columns sum to 1. Of methods that have one: see has_similarity(). */
     SparseMatrix similarity() const {
         SparseMatrix sparse;
         sparse.n = n_samples_;
@@ -817,6 +829,28 @@ inline std::vector<Metric> metrics() {
         const char *name, *doc;
         detail::check(scmk_metric_name(i, &name, &doc));
         all.push_back({name, doc});
+    }
+    return all;
+}
+
+/* All methods that the option method takes; the first is its default. */
+inline std::vector<Method> methods() {
+    std::vector<Method> all;
+    for (std::size_t i = 0; i < scmk_method_count(); i++) {
+        const char *name, *doc;
+        detail::check(scmk_method_name(i, &name, &doc));
+        all.push_back({name, doc});
+    }
+    return all;
+}
+
+/* All kernel functions that Model::add_features takes. */
+inline std::vector<KernelFunction> kernel_functions() {
+    std::vector<KernelFunction> all;
+    for (std::size_t i = 0; i < scmk_kernel_function_count(); i++) {
+        const char *name, *parameters, *doc;
+        detail::check(scmk_kernel_function_name(i, &name, &parameters, &doc));
+        all.push_back({name, parameters, doc});
     }
     return all;
 }

@@ -126,12 +126,9 @@ TEST_CASE("every method") {
     model.add_kernel(blobs.kernel(30)).add_kernel(blobs.kernel(60));
     const std::set<std::string> embeds = {"scmk", "sc", "aasc"};
 
-    const auto options = scmk::options();
-    const auto method = std::find_if(options.begin(), options.end(),
-                                     [](const auto &option) { return option.name == "method"; });
-    REQUIRE(method != options.end());
-    REQUIRE(method->choices.size() >= 7);
-    for (const std::string &name : method->choices) {
+    const auto methods = scmk::methods();
+    REQUIRE(methods.size() >= 7);
+    for (const auto &[name, doc] : methods) {
         SUBCASE(name.c_str()) {
             model.set("method", name);
             const scmk::Fit fit = model.fit();
@@ -321,6 +318,54 @@ TEST_CASE("what the library tells about itself") {
     }
     CHECK(refused([&] { scmk::metric("nmi", truth, {0, 1, 1}); }).status() == SCMK_E_DIMENSION);
     CHECK(refused([&] { scmk::metric("nmi", {}, {}); }).status() != SCMK_OK);
+}
+
+TEST_CASE("methods are listed by the library") {
+    const auto methods = scmk::methods();
+    REQUIRE(methods.size() == scmk_method_count());
+    CHECK(methods.front().name == "scmk");
+    std::vector<std::string> names;
+    for (const auto &method : methods) {
+        INFO(method.name);
+        CHECK(!method.doc.empty());
+        names.push_back(method.name);
+    }
+    const auto options = scmk::options();
+    const auto option = std::find_if(options.begin(), options.end(),
+                                     [](const auto &other) { return other.name == "method"; });
+    REQUIRE(option != options.end());
+    CHECK(option->choices == names);
+    CHECK(option->default_value == names.front());
+
+    const char *name = "as it was", *doc = name;
+    CHECK(scmk_method_name(methods.size(), &name, &doc) == SCMK_E_INVALID_ARGUMENT);
+    CHECK(scmk_method_name(0, nullptr, &doc) == SCMK_E_NULL_ARGUMENT);
+    CHECK(name == std::string("as it was"));
+    CHECK(doc == name);
+}
+
+TEST_CASE("kernel functions are listed by the library") {
+    const Blobs blobs(12);
+    const auto functions = scmk::kernel_functions();
+    REQUIRE(functions.size() == scmk_kernel_function_count());
+    REQUIRE(!functions.empty());
+    for (const auto &function : functions) {
+        INFO(function.name);
+        CHECK(!function.doc.empty());
+        const std::string full = function.parameters.empty()
+                                     ? function.name
+                                     : function.name + "(" + function.parameters + ")";
+        scmk::Model model(blobs.n, Blobs::clusters);
+        model.add_features(blobs.x, 2, full + "; " + function.name);
+        CHECK(model.kernel_names() == std::vector<std::string>{full, full});
+    }
+    const char *name = "as it was", *parameters = name, *doc = name;
+    CHECK(scmk_kernel_function_name(functions.size(), &name, &parameters, &doc) ==
+          SCMK_E_INVALID_ARGUMENT);
+    CHECK(scmk_kernel_function_name(0, nullptr, &parameters, &doc) == SCMK_E_NULL_ARGUMENT);
+    CHECK(name == std::string("as it was"));
+    CHECK(parameters == name);
+    CHECK(doc == name);
 }
 
 TEST_CASE("progress is told") {
