@@ -38,15 +38,12 @@ function [idx, model] = scmk(data, k, varargin)
 %
 %   scmk(..., NAME, VALUE, ...) sets options. Values are numbers, logicals or
 %   text; names and text are taken in any case and order, a preset comes before
-%   all others. scmk_options lists all of them, such as:
-%     'alpha'     small gives few neighbours, large many
-%     'method'    'scmk', or one of the others in scmk_methods
-%     'preset'    'paper' sets what the paper used
-%     'seed'      of the starts of k-means; nothing else is random
-%   These are not the library's but of this function:
-%     'kernels'   which kernels are built: 'paper' (default, twelve a view), or
-%                 a list 'gaussian(t=0.1); linear; polynomial(a=1,b=2)'; or
-%                 'precomputed'. A cell array has one of these for each view.
+%   all others. scmk_options lists all of them with their defaults and what they
+%   do, scmk_methods what the option 'method' may be. These two are not the
+%   library's but of this function:
+%     'kernels'   which kernels are built: 'paper' (default, twelve a view); or
+%                 a list such as 'gaussian(t=0.1); linear' of what scmk_kernels
+%                 names; or 'precomputed'. A cell array has one for each view.
 %     'progress'  function handle, called several times a second with a struct
 %                 of step, iteration, fraction (of the step) and objective. If
 %                 it returns true (a logical), scmk stops: the last complete
@@ -80,8 +77,8 @@ function [idx, model] = scmk(data, k, varargin)
 %     [idx, model] = scmk(X, 3, 'progress', @(event) toc(started) > 10);
 %     model.outcome
 %
-%   See also SCMK_PATH, SCMK_OPTIONS, SCMK_METHODS, SCMK_INFOS, SCMK_METRIC,
-%   SCMK_VERSION, SCMK_BUILD.
+%   See also SCMK_PATH, SCMK_OPTIONS, SCMK_METHODS, SCMK_KERNELS, SCMK_INFOS,
+%   SCMK_METRIC, SCMK_VERSION, SCMK_BUILD.
 
 if nargin < 2
     error('scmk:InvalidArgument', 'data and a number of clusters are expected: scmk(X, k)');

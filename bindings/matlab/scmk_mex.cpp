@@ -210,6 +210,35 @@ static mxArray *metrics(mxArray **made)
     return NULL;
 }
 
+static mxArray *methods(mxArray **made)
+{
+    const char *fields[] = {"name", "doc"};
+    size_t count = scmk_method_count();
+    *made = mxCreateStructMatrix(count, 1, 2, fields);
+    for (size_t i = 0; i < count; i++) {
+        const char *name, *doc;
+        TRY(NULL, scmk_method_name(i, &name, &doc));
+        mxSetField(*made, i, "name", mxCreateString(name));
+        mxSetField(*made, i, "doc", mxCreateString(doc));
+    }
+    return NULL;
+}
+
+static mxArray *kernel_functions(mxArray **made)
+{
+    const char *fields[] = {"name", "parameters", "doc"};
+    size_t count = scmk_kernel_function_count();
+    *made = mxCreateStructMatrix(count, 1, 3, fields);
+    for (size_t i = 0; i < count; i++) {
+        const char *name, *parameters, *doc;
+        TRY(NULL, scmk_kernel_function_name(i, &name, &parameters, &doc));
+        mxSetField(*made, i, "name", mxCreateString(name));
+        mxSetField(*made, i, "parameters", mxCreateString(parameters));
+        mxSetField(*made, i, "doc", mxCreateString(doc));
+    }
+    return NULL;
+}
+
 /* ---------------------------------------------------------------- a fit: input */
 
 /* What a message calls a view before the library knows it. */
@@ -718,6 +747,10 @@ void mexFunction(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
         wrong = infos(&value);
     else if (strcmp(command, "metrics") == 0)
         wrong = metrics(&value);
+    else if (strcmp(command, "methods") == 0)
+        wrong = methods(&value);
+    else if (strcmp(command, "kernels") == 0)
+        wrong = kernel_functions(&value);
     else if (strcmp(command, "metric") == 0 && nrhs == 5)
         wrong = with_model(metric, prhs + 1, prhs[4], &value);
     else if (strcmp(command, "fit") == 0 && nrhs == 7)

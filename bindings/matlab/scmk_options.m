@@ -14,7 +14,7 @@ function options = scmk_options()
 %     options = scmk_options();
 %     options(strcmp({options.name}, 'alpha'))
 %
-%   See also SCMK, SCMK_METHODS, SCMK_INFOS.
+%   See also SCMK, SCMK_METHODS, SCMK_KERNELS, SCMK_INFOS.
 
 options = scmk_call('options');
 % Set by this binding, which counts as its host does.

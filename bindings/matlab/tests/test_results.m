@@ -20,6 +20,8 @@ tests = {
     'paths', @paths
     'metrics', @metrics
     'tables', @tables
+    'methods_are_listed', @methods_are_listed
+    'kernel_functions_are_listed', @kernel_functions_are_listed
     'version', @version_text
     'help', @help_texts
     };
@@ -328,13 +330,48 @@ options = scmk_options();
 alpha = options(strcmp({options.name}, 'alpha'));
 assert(strcmp(alpha.type, 'real') && alpha.default == 1 && alpha.min == 1e-12);
 assert(~isempty(alpha.doc) && isempty(alpha.choices));
-method = options(strcmp({options.name}, 'method'));
-assert(isequal(method.choices, scmk_methods()) && isnan(method.min));
+assert(isnan(options(strcmp({options.name}, 'method')).min));
 infos = scmk_infos();
 assert(any(strcmp({infos.name}, 'kkt_residual')));
 % Printed when nobody takes them.
 printed = evalc('scmk_options; scmk_infos; scmk_metric;');
 assert(~isempty(strfind(printed, 'kkt_tolerance')) && ~isempty(strfind(printed, 'purity')));
+end
+
+function methods_are_listed()
+names = scmk_methods();
+assert(iscellstr(names) && isrow(names) && strcmp(names{1}, 'scmk'));
+options = scmk_options();
+method = options(strcmp({options.name}, 'method'));
+assert(isequal(method.choices, names) && strcmp(method.default, names{1}));
+lines = strsplit(strtrim(evalc('scmk_methods')), sprintf('\n'));
+assert(numel(lines) == numel(names));
+for i = 1:numel(names)
+    words = regexp(lines{i}, '^(\S+)\s+(\S.*)$', 'tokens', 'once');
+    assert(strcmp(words{1}, names{i}), '%s', lines{i});
+end
+% A name that is none of them; the MEX file knows no list of another name.
+raises('scmk:InvalidArgument', [], @() scmk(three_groups(12), 3, 'method', 'scmkk'));
+[none, problem] = scmk_mex('method');
+assert(isempty(none) && strcmp(problem.identifier, 'scmk:InvalidArgument'));
+end
+
+function kernel_functions_are_listed()
+X = three_groups(12);
+kernels = scmk_kernels();
+assert(~isempty(kernels) && isequal(fieldnames(kernels), {'name'; 'parameters'; 'doc'}));
+printed = evalc('scmk_kernels');
+for i = 1:numel(kernels)
+    written = kernels(i).name;
+    if ~isempty(kernels(i).parameters)
+        written = [written '(' kernels(i).parameters ')']; %#ok<AGROW>
+    end
+    [~, model] = scmk(X, 3, 'kernels', [written '; ' kernels(i).name]);
+    assert(isequal(model.kernels, {written; written}), '%s', written);
+    assert(~isempty(kernels(i).doc) && ~isempty(strfind(printed, kernels(i).doc)));
+    assert(~isempty(strfind(printed, written)));
+end
+raises('scmk:UnknownOption', [], @() scmk(X, 3, 'kernels', [kernels(1).name 'x']));
 end
 
 function version_text()
