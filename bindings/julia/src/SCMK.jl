@@ -1,6 +1,6 @@
 """
 Clustering with several kernels: a similarity graph, the clusters and a weight for each kernel are
-learned together, as Kang, Peng and Cheng (AAAI 2017) do. Six older methods run on the same kernels.
+learned together, as Kang, Peng and Cheng (AAAI 2017) do. Older methods run on the same kernels.
 
     result = scmk(X, k)                                  # X: features, SAMPLES AS COLUMNS
     result = scmk(X, k; kernels = "gaussian(t=0.1); linear")
@@ -10,8 +10,8 @@ learned together, as Kang, Peng and Cheng (AAAI 2017) do. Six older methods run 
 
 [`scmk`](@ref) does all in one call, and [`SCMKResult`](@ref) is what it returns. [`Model`](@ref) is for
 more: several fits on the same kernels, kernels beside features, kernels that are not copied, cancelling
-from another thread. [`SCMK.options`](@ref), [`SCMK.infos`](@ref), [`SCMK.metrics`](@ref) and
-[`SCMK.methods_available`](@ref) list what there is.
+from another thread. [`SCMK.options`](@ref), [`SCMK.clustering_methods`](@ref),
+[`SCMK.kernel_functions`](@ref), [`SCMK.infos`](@ref) and [`SCMK.metrics`](@ref) list what there is.
 """
 module SCMK
 

@@ -79,8 +79,44 @@ function metrics()
 end
 
 """
+    SCMK.clustering_methods() -> Vector{NamedTuple}
+
+The clustering methods, which the option `method` takes: `name` and `doc`. The first is the default.
+
+# Example
+```julia
+foreach(m -> println(rpad(m.name, 8), m.doc), SCMK.clustering_methods())
+```
+"""
+function clustering_methods()
+    return map(indices(:scmk_method_count)) do index
+        name, doc = Ref{Cstring}(), Ref{Cstring}()
+        check(ccall(entry(:scmk_method_name), Int32, (Csize_t, Ref{Cstring}, Ref{Cstring}),
+                    index, name, doc))
+        return (name = Symbol(unsafe_string(name[])), doc = unsafe_string(doc[]))
+    end
+end
+
+"""
     SCMK.methods_available() -> Vector{String}
 
-The clustering methods: what the option `method` may be.
+The names of [`SCMK.clustering_methods`](@ref).
 """
-methods_available() = only(filter(option -> option.name === :method, options())).choices
+methods_available() = [string(method.name) for method in clustering_methods()]
+
+"""
+    SCMK.kernel_functions() -> Vector{NamedTuple}
+
+The kernel functions, which the keyword `kernels` of [`scmk`](@ref) and [`add_features!`](@ref) names:
+`name`, `parameters` with their defaults, such as `"a=1,b=2"` (empty if it has none), and `doc`, its
+formula.
+"""
+function kernel_functions()
+    return map(indices(:scmk_kernel_function_count)) do index
+        name, parameters, doc = Ref{Cstring}(), Ref{Cstring}(), Ref{Cstring}()
+        check(ccall(entry(:scmk_kernel_function_name), Int32,
+                    (Csize_t, Ref{Cstring}, Ref{Cstring}, Ref{Cstring}), index, name, parameters, doc))
+        return (name = Symbol(unsafe_string(name[])), parameters = unsafe_string(parameters[]),
+                doc = unsafe_string(doc[]))
+    end
+end

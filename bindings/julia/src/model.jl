@@ -203,9 +203,8 @@ borrow_kernel!(::Model, kernel::AbstractMatrix; keywords...) = throw(ArgumentErr
 Builds kernels from the features `X` and adds them. **Samples are the columns of `X`**, as in
 Clustering.jl: a table with one sample a row is given as `X'`. Call it once for each view.
 
-`kernels` is `"paper"` (the paper's pool of twelve) or a list such as
-`"gaussian(t=0.1); linear; polynomial(a=1,b=2)"`. Messages and the names of the kernels call the view by
-its `name`.
+`kernels` is `"paper"` (the paper's pool of twelve) or a list such as `"gaussian(t=0.1); linear"` of what
+[`SCMK.kernel_functions`](@ref) names. Messages and the names of the kernels call the view by its `name`.
 
 `progress` as for [`SCMK.fit!`](@ref). What stops a fit stops this call, too: an `SCMKError` with the
 status `:SCMK_E_STOPPED`, or the exception of a Ctrl-C. The model is then as it was.
@@ -331,8 +330,8 @@ end
 
 How far a call has come: `step` (`:kernels` while kernels are built or checked; in a fit `:similarity`,
 `:embedding`, `:weights`, `:labels`, or `:iteration` when an outer iteration is complete), `iteration`
-(complete ones; the methods kkm, rkkm, mkkm and rmkkm count restarts), `fraction` of the step that is
-done, from 0 to 1, and `objective` (`NaN` before the first complete iteration).
+(complete ones; methods that restart, option `restarts`, count complete restarts), `fraction` of the step
+that is done, from 0 to 1, and `objective` (`NaN` before the first complete iteration).
 """
 struct Progress
     step::Symbol

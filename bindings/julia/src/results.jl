@@ -38,8 +38,8 @@ nclusters(model::Model) = model.n_clusters
 """
     SCMK.weights(result) -> Vector{Float64}
 
-The weight of each kernel, in the order of [`SCMK.kernel_names`](@ref). Of method scmk the square roots
-sum to 1, of rmkkm the weights to the power gamma, of all others the weights themselves.
+The weight of each kernel, in the order of [`SCMK.kernel_names`](@ref). What they sum to is said with
+each method, see [`SCMK.clustering_methods`](@ref); those that do not learn weights have equal ones.
 """
 weights(model::Model) = numbers(model, :scmk_weights, :kernels)
 

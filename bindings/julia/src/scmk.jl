@@ -11,8 +11,8 @@ a named tuple, a dictionary or pairs, such as `(pixels = X1, shape = X2)` or `["
 and the names of the weights then say which view they mean.
 
 `kernels` tells which kernels to build: `"paper"` for the paper's pool of twelve, or a list such as
-`"gaussian(t=0.1); linear; polynomial(a=1,b=2)"`. It is the same for all views, or one for each view: a
-vector, or a named tuple or dictionary with the names of the views.
+`"gaussian(t=0.1); linear"` of what [`SCMK.kernel_functions`](@ref) names. It is the same for all views, or
+one for each view: a vector, or a named tuple or dictionary with the names of the views.
 
     scmk(K, k; kernels = "precomputed", options..., progress = nothing) -> SCMKResult
 
@@ -21,8 +21,9 @@ given as several views are; each gets a weight. They are not copied. Beside feat
 own: `scmk([K, X], k; kernels = ["precomputed", "linear"])`.
 
 Any option of the library is a keyword: [`SCMK.options`](@ref) lists them with their defaults and what
-they do. `preset`, which changes others, comes first wherever it stands. `progress = true` prints how far
-it has come; a function is told, and may stop it, see [`SCMK.fit!`](@ref).
+they do, [`SCMK.clustering_methods`](@ref) what `method` may be. `preset`, which changes others, comes first
+wherever it stands. `progress = true` prints how far it has come; a function is told, and may stop it, see
+[`SCMK.fit!`](@ref).
 
 # Example
 ```julia

@@ -151,7 +151,7 @@ end
     check("every method, and what it does not have") do
         x, truth, kernel = blobs(60)
         methods = SCMK.methods_available()
-        @test length(methods) >= 7 && "scmk" in methods
+        @test length(methods) >= 7
         for method in methods
             result = scmk([kernel, x' * x], 3; kernels = "precomputed", method = method)
             @test metric(:accuracy, truth, result) == 1
@@ -167,6 +167,37 @@ end
             @test collect(keys(info(result))) == [one.name for one in SCMK.infos()]
             @test result.options.method == method
         end
+    end
+
+    check("methods are listed by the library") do
+        methods = SCMK.clustering_methods()
+        @test first(methods).name === :scmk
+        @test all(method -> !isempty(method.doc), methods)
+        @test SCMK.methods_available() == [string(method.name) for method in methods]
+        option = only(filter(option -> option.name === :method, SCMK.options()))
+        @test option.choices == SCMK.methods_available()
+        @test option.default == first(option.choices)
+        name = Ref{Cstring}()
+        listed(index) = ccall(SCMK.entry(:scmk_method_name), Int32,
+                              (Csize_t, Ref{Cstring}, Ptr{Cvoid}), index, name, C_NULL)
+        @test listed(length(methods) - 1) == SCMK.OK
+        @test refused(() -> SCMK.check(listed(length(methods))), :SCMK_E_INVALID_ARGUMENT)
+    end
+
+    check("kernel functions are listed by the library") do
+        x, _, _ = blobs(12)
+        functions = SCMK.kernel_functions()
+        @test !isempty(functions)
+        for one in functions
+            @test !isempty(one.doc)
+            full = isempty(one.parameters) ? string(one.name) : "$(one.name)($(one.parameters))"
+            @test scmk(x, 3; kernels = "$full; $(one.name)").kernel_names == [full, full]
+            @test scmk(x, 3; kernels = one.name).kernel_names == [full]
+        end
+        name = Ref{Cstring}()
+        listed(index) = ccall(SCMK.entry(:scmk_kernel_function_name), Int32,
+                              (Csize_t, Ref{Cstring}, Ptr{Cvoid}, Ptr{Cvoid}), index, name, C_NULL, C_NULL)
+        @test refused(() -> SCMK.check(listed(length(functions))), :SCMK_E_INVALID_ARGUMENT)
     end
 
     check("results of a model and of scmk agree, and are displayed") do
@@ -838,9 +869,10 @@ end
 
     check("everything that is exported has a docstring") do
         documented = keys(Base.Docs.meta(SCMK))
-        for name in [names(SCMK); [:options, :infos, :metrics, :methods_available, :library, :Progress,
-                     :assignments, :counts, :nclusters, :weights, :kernel_names, :view_weights,
-                     :view_names, :similarity, :embedding, :certified, :trace, :info, :outcome, :fit!]]
+        for name in [names(SCMK); [:options, :infos, :metrics, :clustering_methods, :methods_available,
+                     :kernel_functions, :library, :Progress, :assignments, :counts, :nclusters, :weights,
+                     :kernel_names, :view_weights, :view_names, :similarity, :embedding, :certified,
+                     :trace, :info, :outcome, :fit!]]
             @test any(binding -> binding.var === name, documented)
         end
     end
