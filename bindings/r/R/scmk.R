@@ -253,13 +253,15 @@ as_number_matrix <- function(x, label, call) {
 }
 
 run_fit <- function(model, watcher, call) {
-  method <- checked(.Call(C_get, model$handle, "method"), call)
-  # These methods count starts, as the header of the library says.
-  counted <- if (endsWith(method, "kkm")) "restart" else "iteration"
-  watcher$fit(counted)
   checked(.Call(C_fit, model$handle, watcher$progress), call)
-  outcome <- .Call(C_outcome, checked(.Call(C_info, model$handle, "outcome"), call))
-  watcher$done(outcome)
+  info <- function(name) .Call(C_info, model$handle, name)
+  objective <- info("objective")
+  watcher$done(paste0(
+    .Call(C_outcome, checked(info("outcome"), call)), ": ",
+    plural(checked(info("iterations"), call), "iteration"),
+    # Stopped early there may be none.
+    if (is.numeric(objective)) paste(", objective", format(objective))
+  ))
 }
 
 # What is called on the way: progress is the function for the library, or NULL; the others are told
@@ -270,13 +272,13 @@ watch_with <- function(progress, call) {
     refuse_argument(call, "progress must be TRUE, FALSE or a function(step, iteration, fraction, objective)")
   }
   nothing <- function(...) NULL
-  list(progress = if (is.function(progress)) progress, view = nothing, fit = nothing,
-       done = nothing, close = nothing)
+  list(progress = if (is.function(progress)) progress, view = nothing, done = nothing,
+       close = nothing)
 }
 
 # A line that is written again and again. No bar: how many iterations a fit takes nobody knows.
 progress_line <- function() {
-  task <- counted <- reached <- ""
+  task <- ""
   drawn <- 0L
   last <- -Inf
   draw <- function(text) {
@@ -289,21 +291,21 @@ progress_line <- function() {
     view = function(i, count) {
       task <<- if (count > 1L) sprintf("kernels of view %d of %d", i, count) else "kernels"
     },
-    fit = function(what) counted <<- what,
     progress = function(step, iteration, fraction, objective) {
       percent <- sprintf("%.0f %%", 100 * fraction)
       if (step == "kernels") {
         text <- paste(task, percent)
       } else {
-        reached <<- paste0(plural(iteration, counted),
-                           if (!is.na(objective)) paste(", objective", format(objective)))
+        # Iterations of some methods, restarts of others.
+        reached <- paste0(iteration, " complete",
+                          if (!is.na(objective)) paste(", objective", format(objective)))
         text <- if (step == "iteration") reached else paste0(reached, "; ", step, " ", percent)
       }
       # A console is slow: some ten lines a second are enough.
       if (proc.time()[["elapsed"]] - last >= 0.1) draw(text)
       TRUE
     },
-    done = function(text) draw(paste(c(text, if (reached != "") reached), collapse = ": ")),
+    done = draw,
     # Stopped by Ctrl-C or an error, the line stays as it was then.
     close = function() if (drawn > 0L) cat("\n", file = stderr())
   )
