@@ -280,7 +280,7 @@ static SEXP r_fit(SEXP handle, SEXP progress)
     return watched(handle, progress, fit, NULL);
 }
 
-/* ---- options, infos, metrics: by the names that the library tells ---- */
+/* ---- what there is, by the names that the library tells ---- */
 
 static const char *const TYPE[] = {"real", "int", "text"};
 
@@ -315,23 +315,22 @@ static SEXP r_options(void)
     return table;
 }
 
-static SEXP r_infos(void)
+/* A table of text. describe tells what stands in each column of a row. */
+static SEXP text_table(const char **columns, size_t count,
+                       scmk_status (*describe)(size_t row, const char **texts))
 {
-    const char *columns[] = {"name", "type", "doc", ""};
-    size_t count = scmk_info_count();
     SEXP table = PROTECT(Rf_mkNamed(VECSXP, columns));
-    for (int column = 0; column < 3; column++)
+    int width = Rf_length(table);
+    for (int column = 0; column < width; column++)
         SET_VECTOR_ELT(table, column, Rf_allocVector(STRSXP, (R_xlen_t)count));
     for (size_t i = 0; i < count; i++) {
         const char *texts[3];
-        int32_t type;
-        scmk_status status = scmk_info_name(i, &texts[0], &type, &texts[2]);
+        scmk_status status = describe(i, texts);
         if (status != SCMK_OK) {
             UNPROTECT(1);
             return failure(NULL, status);
         }
-        texts[1] = TYPE[type];
-        for (int column = 0; column < 3; column++)
+        for (int column = 0; column < width; column++)
             SET_STRING_ELT(VECTOR_ELT(table, column), (R_xlen_t)i,
                            Rf_mkCharCE(texts[column], CE_UTF8));
     }
@@ -339,26 +338,51 @@ static SEXP r_infos(void)
     return table;
 }
 
+static scmk_status describe_info(size_t row, const char **texts)
+{
+    int32_t type = SCMK_TYPE_REAL;
+    scmk_status status = scmk_info_name(row, &texts[0], &type, &texts[2]);
+    texts[1] = TYPE[type];
+    return status;
+}
+
+static scmk_status describe_metric(size_t row, const char **texts)
+{
+    return scmk_metric_name(row, &texts[0], &texts[1]);
+}
+
+static scmk_status describe_method(size_t row, const char **texts)
+{
+    return scmk_method_name(row, &texts[0], &texts[1]);
+}
+
+static scmk_status describe_kernel(size_t row, const char **texts)
+{
+    return scmk_kernel_function_name(row, &texts[0], &texts[1], &texts[2]);
+}
+
+static SEXP r_infos(void)
+{
+    const char *columns[] = {"name", "type", "doc", ""};
+    return text_table(columns, scmk_info_count(), describe_info);
+}
+
 static SEXP r_metrics(void)
 {
     const char *columns[] = {"name", "doc", ""};
-    size_t count = scmk_metric_count();
-    SEXP table = PROTECT(Rf_mkNamed(VECSXP, columns));
-    for (int column = 0; column < 2; column++)
-        SET_VECTOR_ELT(table, column, Rf_allocVector(STRSXP, (R_xlen_t)count));
-    for (size_t i = 0; i < count; i++) {
-        const char *texts[2];
-        scmk_status status = scmk_metric_name(i, &texts[0], &texts[1]);
-        if (status != SCMK_OK) {
-            UNPROTECT(1);
-            return failure(NULL, status);
-        }
-        for (int column = 0; column < 2; column++)
-            SET_STRING_ELT(VECTOR_ELT(table, column), (R_xlen_t)i,
-                           Rf_mkCharCE(texts[column], CE_UTF8));
-    }
-    UNPROTECT(1);
-    return table;
+    return text_table(columns, scmk_metric_count(), describe_metric);
+}
+
+static SEXP r_methods(void)
+{
+    const char *columns[] = {"name", "doc", ""};
+    return text_table(columns, scmk_method_count(), describe_method);
+}
+
+static SEXP r_kernels(void)
+{
+    const char *columns[] = {"name", "parameters", "doc", ""};
+    return text_table(columns, scmk_kernel_function_count(), describe_kernel);
 }
 
 static SEXP r_set(SEXP handle, SEXP name, SEXP value)
@@ -571,6 +595,7 @@ static SEXP r_version(void)
 static const R_CallMethodDef ROUTINES[] = {
     ROUTINE(create, 2), ROUTINE(destroy, 1), ROUTINE(add_view, 6), ROUTINE(set_clusters, 2),
     ROUTINE(names, 2),  ROUTINE(options, 0), ROUTINE(infos, 0),    ROUTINE(metrics, 0),
+    ROUTINE(methods, 0), ROUTINE(kernels, 0),
     ROUTINE(set, 3),    ROUTINE(get, 2),     ROUTINE(info, 2),     ROUTINE(metric, 4),
     ROUTINE(fit, 2),    ROUTINE(result, 2),  ROUTINE(outcome, 1),  ROUTINE(version, 0),
     {NULL, NULL, 0},
