@@ -22,7 +22,8 @@ checked <- function(value, call) {
 }
 
 table_of <- function(columns) {
-  as.data.frame(checked(columns, sys.call(-1L)), stringsAsFactors = FALSE)
+  table <- as.data.frame(checked(columns, sys.call(-1L)), stringsAsFactors = FALSE)
+  structure(table, class = c("scmk_table", "data.frame"))
 }
 
 scmk_options <- function(model = NULL) {
@@ -36,14 +37,66 @@ scmk_options <- function(model = NULL) {
   table
 }
 
-scmk_methods <- function() {
-  options <- scmk_options()
-  trimws(strsplit(options$choices[options$name == "method"], ",", fixed = TRUE)[[1L]])
-}
+scmk_methods <- function() table_of(.Call(C_methods))
+
+scmk_kernels <- function() table_of(.Call(C_kernels))
 
 scmk_infos <- function() table_of(.Call(C_infos))
 
 scmk_metrics <- function() table_of(.Call(C_metrics))
+
+# The documentation is longer than a line: beside the other columns it is broken, or below them.
+print.scmk_table <- function(x, ...) {
+  others <- setdiff(names(x), "doc")
+  if (!"doc" %in% names(x) || length(others) == 0L || nrow(x) == 0L) {
+    return(NextMethod(right = FALSE))
+  }
+  lines <- do.call(paste, lapply(others, function(name) {
+    text <- vapply(x[[name]], format, "", digits = 3L)
+    format(c(name, ifelse(is.na(x[[name]]), "", text)))
+  }))
+  width <- getOption("width")
+  beside <- nchar(lines[1L]) <= width / 2
+  indent <- strrep(" ", if (beside) nchar(lines[1L]) + 1L else 4L)
+  cat(trimws(paste(lines[1L], if (beside) "doc"), "right"), "\n", sep = "")
+  for (i in seq_len(nrow(x))) {
+    doc <- paste0(indent, strwrap(x$doc[i], max(20, width - nchar(indent))))
+    line <- lines[i + 1L]
+    if (beside) substr(doc[1L], 1L, nchar(line)) <- line else doc <- c(trimws(line, "right"), doc)
+    cat(doc, sep = "\n")
+  }
+  invisible(x)
+}
+
+# What the help pages take from the library, as Rd.
+rd_text <- function(text) gsub("([\\\\%{}])", "\\\\\\1", text)
+
+rd_of_option <- function(option, column) {
+  known <- scmk_options()
+  rd_text(known[[column]][known$name == option])
+}
+
+rd_doc <- function(option) paste0(rd_of_option(option, "doc"), ".")
+
+rd_default <- function(option) {
+  sprintf("\\code{NULL} is the library's default, \\code{%s}.", rd_of_option(option, "default"))
+}
+
+rd_items <- function(names, docs) {
+  items <- sprintf("\\item{\\code{%s}}{%s.}", rd_text(names), rd_text(docs))
+  paste0("\\describe{", paste(items, collapse = "\n"), "}")
+}
+
+rd_methods <- function() {
+  known <- scmk_methods()
+  rd_items(known$name, known$doc)
+}
+
+rd_kernels <- function() {
+  known <- scmk_kernels()
+  parameters <- ifelse(known$parameters == "", "", sprintf("(%s)", known$parameters))
+  rd_items(paste0(known$name, parameters), known$doc)
+}
 
 scmk_version <- function() .Call(C_version)
 

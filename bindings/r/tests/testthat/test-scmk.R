@@ -97,8 +97,8 @@ test_that("the graph is as good as kkt_residual says, for what it was given", {
 })
 
 test_that("every method runs, and has what it has", {
-  expect_gte(length(scmk_methods()), 7)
-  for (method in scmk_methods()) {
+  expect_gte(nrow(scmk_methods()), 7)
+  for (method in scmk_methods()$name) {
     fit <- scmk(list(data$x, gaussian(data$x)), 3, kernels = list("gaussian(t=0.5)", "precomputed"),
                 method = method, seed = 3)
     expect_equal(unname(scmk_metric(data$truth, fit, "accuracy")), 1, info = method)
@@ -168,6 +168,71 @@ test_that("the tables come from the library", {
   expect_identical(scmk_options(model)$value[options$name == "alpha"], "1")
   expect_setequal(scmk_metrics()$name, names(scmk_metric(1:3, 1:3)))
   expect_match(scmk_version(), "^[0-9]+\\.[0-9]+\\.[0-9]+$")
+})
+
+test_that("methods are listed by the library", {
+  methods <- scmk_methods()
+  expect_true(is.data.frame(methods))
+  expect_named(methods, c("name", "doc"))
+  expect_identical(methods$name[1], "scmk")
+  expect_true(all(nzchar(methods$doc)))
+  option <- subset(scmk_options(), name == "method")
+  expect_identical(strsplit(option$choices, ",")[[1]], methods$name)
+  expect_identical(option$default, formals(scmk)$method)
+  expect_identical(scmk_error_of(scmk(data$x, 3, method = "scmkk"))$status, "SCMK_E_INVALID_ARGUMENT")
+  expect_error(scmk_methods(1), "unused argument")
+})
+
+test_that("kernel functions are listed by the library", {
+  kernels <- scmk_kernels()
+  expect_true(is.data.frame(kernels))
+  expect_named(kernels, c("name", "parameters", "doc"))
+  expect_gt(nrow(kernels), 0)
+  expect_true(all(nzchar(kernels$doc)))
+  for (i in seq_len(nrow(kernels))) {
+    name <- kernels$name[i]
+    full <- if (kernels$parameters[i] == "") name else sprintf("%s(%s)", name, kernels$parameters[i])
+    expect_named(coef(scmk(data$x, 3, kernels = c(full, name))), c(full, full))
+  }
+  wrong <- scmk_error_of(scmk(data$x, 3, kernels = paste0(kernels$name[1], "x")))
+  expect_identical(wrong$status, "SCMK_E_UNKNOWN_OPTION")
+  expect_error(scmk_kernels(1), "unused argument")
+})
+
+test_that("tables are printed within the width of the console", {
+  for (width in c(60, 80, 120)) {
+    before <- options(width = width)
+    for (table in list(scmk_methods(), scmk_kernels(), scmk_infos(), scmk_metrics())) {
+      lines <- capture.output(print(table))
+      expect_lte(max(nchar(lines)), width)
+      words <- function(text) strsplit(paste(text, collapse = " "), "[[:space:]]+")[[1]]
+      expect_true(all(words(unlist(table)) %in% words(lines)))
+      expect_identical(sub(" .*", "", lines[1]), "name")
+    }
+    lines <- capture.output(print(scmk_options()))
+    expect_true(all(nchar(lines[startsWith(lines, "    ")]) <= width))
+    options(before)
+  }
+  # Parts of a table, too.
+  expect_output(print(scmk_options()[c("name", "default")]), "alpha")
+  expect_output(print(scmk_methods()["doc"]), "kernel")
+  expect_output(print(scmk_methods()[0, ]), "0 rows")
+})
+
+test_that("the help takes its lists from the library", {
+  help_of <- function(page) {
+    rd <- tools::Rd_db("scmk")[[page]]
+    text <- capture.output(tools::Rd2txt(rd, stages = c("build", "install", "render"),
+                                         options = list(underline_titles = FALSE)))
+    gsub("[[:space:]]+", " ", paste(gsub("_\b", "", text), collapse = " "))
+  }
+  text <- help_of("scmk.Rd")
+  known <- scmk_options()
+  named <- subset(known, name %in% c("alpha", "beta", "preset", "seed"))
+  for (doc in c(named$doc, scmk_methods()$doc, scmk_kernels()$doc)) expect_match(text, doc, fixed = TRUE)
+  for (name in scmk_methods()$name) expect_match(text, paste0(name, "\\W"))
+  warm <- known$doc[known$name == "warm_start"]
+  expect_match(help_of("scmk_model.Rd"), warm, fixed = TRUE)
 })
 
 test_that("metrics take what R users have", {
