@@ -35,7 +35,7 @@ static void kernel_functions_are_those_of_a_list(void)
         sprintf(list, "%s(%s)", name, parameters);
         OK(scmk_create(6, 2, &model));
         OK(scmk_add_features(model, x, 6, 2, 2, 1, list));
-        OK(scmk_kernel_name(model, 0, built, sizeof built, &needed));
+        OK(scmk_kernel_name(model, 0, NULL, built, sizeof built, &needed));
         /* Those without parameters are written without parentheses. */
         CHECK(strcmp(built, strlen(parameters) > 0 ? list : name) == 0);
         OK(scmk_destroy(model));
