@@ -5,7 +5,7 @@ use crate::model::{EMBEDDING, Model, SIMILARITY};
 
 /// Type of an info, and how it is read.
 #[derive(Clone, Copy)]
-pub enum Kind {
+pub enum Value {
     /// A real number.
     Real(fn(&Model<'_>) -> Result<f64>),
     /// A whole number.
@@ -17,11 +17,11 @@ pub enum Kind {
 #[allow(missing_docs)]
 pub struct Info {
     pub name: &'static str,
-    pub kind: Kind,
+    pub kind: Value,
     pub doc: &'static str,
 }
 
-use Kind::{Int, Real};
+use Value::{Int, Real};
 
 fn whole(count: usize) -> Result<i64> {
     Ok(i64::try_from(count).unwrap_or(i64::MAX))

@@ -96,8 +96,8 @@ fn infos() -> String {
         ["info", "type", "what it is"],
         infos::TABLE.iter().map(|info| {
             let kind = match info.kind {
-                infos::Kind::Real(_) => "real",
-                infos::Kind::Int(_) => "int",
+                infos::Value::Real(_) => "real",
+                infos::Value::Int(_) => "int",
             };
             [code(info.name), kind.to_owned(), info.doc.to_owned()]
         }),

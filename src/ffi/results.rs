@@ -7,7 +7,7 @@ use super::options::{SCMK_TYPE_INT, SCMK_TYPE_REAL, checked_index};
 use super::status::scmk_status;
 use super::texts;
 use crate::error::{Error, Result};
-use crate::infos::{self, Kind};
+use crate::infos::{self, Value};
 use crate::model::SIMILARITY;
 use crate::monitor::{Control, Limit};
 use crate::outcome::Outcome;
@@ -366,8 +366,8 @@ pub unsafe extern "C" fn scmk_info_name(
         set(
             kind,
             match infos::TABLE[index].kind {
-                Kind::Real(_) => SCMK_TYPE_REAL,
-                Kind::Int(_) => SCMK_TYPE_INT,
+                Value::Real(_) => SCMK_TYPE_REAL,
+                Value::Int(_) => SCMK_TYPE_INT,
             },
         );
         Ok(())

@@ -159,7 +159,7 @@ fn largest_magnitude(values: &[f64]) -> Option<f64> {
 
 /// What the pairs of samples tell about a finite kernel.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pairs {
+pub(super) struct PairFacts {
     /// Whether K_ij = K_ji everywhere.
     pub exactly_symmetric: bool,
     /// Mean diagonal of HKH in units of the largest entry: half the mean squared distance of
@@ -176,7 +176,7 @@ pub(super) fn pairs(
     kernel: Square<'_>,
     largest: f64,
     monitor: &Monitor<'_>,
-) -> Result<Pairs> {
+) -> Result<PairFacts> {
     let unit = 1.0 / largest;
     let mut diagonal = memory::with_capacity(kernel.order, "the check of a kernel")?;
     diagonal.extend((0..kernel.order).map(|i| kernel.col(i)[i] * unit));
@@ -214,7 +214,7 @@ pub(super) fn pairs(
         return Err(asymmetric(name, kernel, worst.0, worst.1));
     }
     let samples = kernel.order as f64;
-    Ok(Pairs {
+    Ok(PairFacts {
         exactly_symmetric: worst.0 == 0.0,
         centred_diagonal: deviation / samples / samples,
         smallest_minor,

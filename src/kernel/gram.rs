@@ -7,7 +7,7 @@
 //! *offsets* a, chosen so that a_i + a_j is exact: K_ij − (a_i + a_j) then has as many correct
 //! digits as the kernel gave it.
 
-use super::check::{self, Pairs, Square, TILE};
+use super::check::{self, PairFacts, Square, TILE};
 use super::features::Source;
 use super::{KernelSpec, definite};
 use crate::error::{Error, Result};
@@ -114,7 +114,7 @@ impl Facts {
             return Err(degenerate(label, "all entries are zero"));
         }
         let pairs = check::pairs(label, kernel, largest, monitor)?;
-        let Pairs { exactly_symmetric, centred_diagonal, smallest_minor } = pairs;
+        let PairFacts { exactly_symmetric, centred_diagonal, smallest_minor } = pairs;
         let facts = Self { largest, reach: largest, exactly_symmetric, centred_diagonal };
         Ok((facts, smallest_minor))
     }

@@ -18,7 +18,7 @@ use crate::memory;
 use crate::monitor::Step;
 use crate::outcome::Outcome;
 use crate::settings::{Laplacian, Settings};
-use crate::spectral::eigen::Block;
+use crate::spectral::eigen::Vectors;
 use crate::spectral::graph::{Graph, Parts};
 use crate::spectral::ward;
 use crate::steps::embedding::{self, AT_THE_END, EigenSettings, Embedding, WHILE_MOVING};
@@ -280,7 +280,7 @@ impl Solver<'_, '_> {
     fn embedding_step(
         &self,
         similarity: &Similarity,
-        warm: Option<&Block>,
+        warm: Option<&Vectors>,
         mixed: &MixedKernel,
     ) -> Result<Embedding> {
         self.embed(similarity, (Laplacian::Unnormalized, WHILE_MOVING), warm, mixed)
@@ -290,7 +290,7 @@ impl Solver<'_, '_> {
         &self,
         similarity: &Similarity,
         (laplacian, tolerance): (Laplacian, f64),
-        warm: Option<&Block>,
+        warm: Option<&Vectors>,
         mixed: &MixedKernel,
     ) -> Result<Embedding> {
         let graph = Graph::new(similarity)?;
@@ -317,7 +317,7 @@ impl Solver<'_, '_> {
             return Err(Error::State("the earlier fit has no similarity to start from"));
         };
         let similarity = similarity.try_clone()?;
-        let warm = earlier.embedding.as_ref().map(Block::from_columns).transpose()?;
+        let warm = earlier.embedding.as_ref().map(Vectors::from_columns).transpose()?;
         let embedding = timed!(
             self.seconds.embedding,
             self.embedding_step(&similarity, warm.as_ref(), &state.mixed)

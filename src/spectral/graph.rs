@@ -1,7 +1,7 @@
 //! The undirected graph of Z: S = (Z + Zᵀ)/2 without its diagonal, its degrees, parts and
 //! Laplacians. The diagonal of Z has no influence on L, and no entry is too small to count.
 
-use super::eigen::{Block, Operator};
+use super::eigen::{Operator, Vectors};
 use crate::error::Result;
 use crate::matrix::{Column, Compressed, Matrix, Similarity};
 use crate::memory;
@@ -302,7 +302,7 @@ impl Operator for LaplacianMatrix<'_> {
         matches!(self.graph.weights, Weights::Dense(_))
     }
 
-    fn project(&self, block: &mut Block) -> Result<()> {
+    fn project(&self, block: &mut Vectors) -> Result<()> {
         let width = block.width();
         let mut inner = memory::filled(self.parts.count * width, 0.0, "eigenvectors")?;
         for (i, row) in block.rows().enumerate() {
@@ -316,7 +316,7 @@ impl Operator for LaplacianMatrix<'_> {
         Ok(())
     }
 
-    fn apply(&self, x: &Block, y: &mut Block, monitor: &Monitor<'_>) -> Result<()> {
+    fn apply(&self, x: &Vectors, y: &mut Vectors, monitor: &Monitor<'_>) -> Result<()> {
         let (n, width) = (self.samples(), x.width());
         let scaled;
         let x = match &self.scaling {

@@ -9,7 +9,7 @@ use crate::matrix::Matrix;
 use crate::memory;
 use crate::monitor::{Monitor, Step};
 use crate::settings::Laplacian;
-use crate::spectral::eigen::{self, Block, MOST_ROUNDS, Operator, Pairs};
+use crate::spectral::eigen::{self, Eigenpairs, MOST_ROUNDS, Operator, Vectors};
 use crate::spectral::graph::{Graph, LaplacianMatrix, Parts};
 
 /// Residual of an eigenvector, relative to the largest degree, while Z still moves. Eigenvalues
@@ -37,7 +37,7 @@ pub(crate) struct Embedding {
     /// columns as they are.
     pub(crate) residual: f64,
     /// Warm start for the next embedding.
-    pub(crate) basis: Option<Block>,
+    pub(crate) basis: Option<Vectors>,
 }
 
 /// How to embed.
@@ -67,7 +67,7 @@ pub(crate) fn solve(
     clusters: usize,
     group: impl FnOnce(Parts) -> Result<Parts>,
     EigenSettings { laplacian, tolerance, by }: EigenSettings,
-    warm: Option<&Block>,
+    warm: Option<&Vectors>,
     monitor: &Monitor<'_>,
 ) -> Result<Embedding> {
     let n = graph.samples();
@@ -99,7 +99,8 @@ pub(crate) fn solve(
         let pairs = eigen::smallest(&laplacian, wanted, warm, tolerance, rounds, monitor)?;
         // Next to the wanted eigenvalues there may be others that are nearly as small. Where the
         // span is not settled by the residual, the decomposition decides.
-        let settled = |pairs: &Pairs| pairs.residual <= tolerance.min(LARGEST_ANGLE * pairs.gap);
+        let settled =
+            |pairs: &Eigenpairs| pairs.residual <= tolerance.min(LARGEST_ANGLE * pairs.gap);
         found = Some(pairs).filter(|pairs| by == EigenMethod::Iteration || settled(pairs));
     }
     let mut write = |entry: &dyn Fn(usize, usize) -> f64| {
@@ -131,7 +132,7 @@ pub(crate) fn solve(
 
 /// The first `count` columns, which are orthonormal but for the rounding of an iteration, made so;
 /// nothing if they are as they should be. Faint edges in a graph let it add up to some 1e-9.
-fn orthonormal(vectors: &Block, count: usize) -> Result<Option<Block>> {
+fn orthonormal(vectors: &Vectors, count: usize) -> Result<Option<Vectors>> {
     const ROUNDING: f64 = 1e-11;
     let gram = vectors.inner(vectors)?;
     let departs = |i: usize, j: usize| (gram[(i, j)] - f64::from(u8::from(i == j))).abs();
@@ -157,8 +158,8 @@ fn residual(
     values: &[f64],
     monitor: &Monitor<'_>,
 ) -> Result<f64> {
-    let columns = Block::from_columns(vectors)?;
-    let mut images = Block::zeros(vectors.rows(), vectors.cols())?;
+    let columns = Vectors::from_columns(vectors)?;
+    let mut images = Vectors::zeros(vectors.rows(), vectors.cols())?;
     laplacian.apply(&columns, &mut images, monitor)?;
     for (image, column) in images.rows_mut().zip(columns.rows()) {
         for ((image, p), value) in image.iter_mut().zip(column).zip(values) {
@@ -216,7 +217,7 @@ mod tests {
                 *value = (2.0 / n as f64).sqrt() * angle.cos() + 1e-9 * (i * k % 7) as f64;
             }
         }
-        let block = Block::from_columns(&columns).unwrap();
+        let block = Vectors::from_columns(&columns).unwrap();
         let better = orthonormal(&block, 4).unwrap().unwrap();
         assert_eq!(better.width(), 4);
         let column = |k: usize| better.rows().map(|row| row[k]).collect::<Vec<f64>>();

@@ -1,4 +1,4 @@
-//! Block Davidson iteration for the smallest eigenpairs.
+//! Vectors Davidson iteration for the smallest eigenpairs.
 //!
 //! The basis stays orthonormal and outside of the known null space; it grows by the residuals
 //! of all wanted vectors at once, divided by the diagonal (a graph's degrees are uneven, and
@@ -8,7 +8,7 @@
 //! Tr(XᵀAX) never rises above that of the warm start: the objective of the fit cannot rise here
 //! even before the last digit is settled.
 
-use super::{Block, Operator, Pairs, smallest_of};
+use super::{Eigenpairs, Operator, Vectors, smallest_of};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::monitor::Monitor;
@@ -36,11 +36,11 @@ pub(crate) const MOST_ROUNDS: usize = 1000;
 pub(crate) fn smallest(
     operator: &impl Operator,
     count: usize,
-    warm: Option<&Block>,
+    warm: Option<&Vectors>,
     tolerance: f64,
     most_rounds: usize,
     monitor: &Monitor<'_>,
-) -> Result<Pairs> {
+) -> Result<Eigenpairs> {
     let n = operator.samples();
     let scale = (0..n).map(|i| operator.diagonal(i)).fold(0.0, f64::max);
     let width = (count + (count / 8).max(4)).min(n - operator.nullity());
@@ -74,7 +74,7 @@ pub(crate) fn smallest(
         if worst <= tolerance || complete || round == most_rounds {
             let gap = gap(&values[..kept], wanted, scale);
             let values = memory::copied(&values[..wanted], WHAT)?;
-            return Ok(Pairs { values, vectors, residual: worst, gap });
+            return Ok(Eigenpairs { values, vectors, residual: worst, gap });
         }
         monitor.go_on()?;
 
@@ -90,7 +90,7 @@ pub(crate) fn smallest(
             projected = basis.inner(&images)?;
         }
         let own = basis.width();
-        let mut unsettled = Block::zeros(n, open.len())?;
+        let mut unsettled = Vectors::zeros(n, open.len())?;
         for (to, from) in unsettled.rows_mut().zip(residuals.rows()) {
             to.iter_mut().zip(&open).for_each(|(value, &k)| *value = from[k]);
         }
@@ -100,7 +100,7 @@ pub(crate) fn smallest(
         if added.width() == 0 {
             let gap = gap(&values[..kept], wanted, scale);
             let values = memory::copied(&values[..wanted], WHAT)?;
-            return Ok(Pairs { values, vectors, residual: worst, gap });
+            return Ok(Eigenpairs { values, vectors, residual: worst, gap });
         }
         let added_images = apply(operator, &added, monitor)?;
         let corner = basis.inner(&added_images)?;
@@ -133,8 +133,8 @@ fn gap(values: &[f64], wanted: usize, scale: f64) -> f64 {
     }
 }
 
-fn apply(operator: &impl Operator, x: &Block, monitor: &Monitor<'_>) -> Result<Block> {
-    let mut y = Block::zeros(x.samples(), x.width())?;
+fn apply(operator: &impl Operator, x: &Vectors, monitor: &Monitor<'_>) -> Result<Vectors> {
+    let mut y = Vectors::zeros(x.samples(), x.width())?;
     operator.apply(x, &mut y, monitor)?;
     Ok(y)
 }
@@ -145,20 +145,20 @@ fn apply(operator: &impl Operator, x: &Block, monitor: &Monitor<'_>) -> Result<B
 /// takes a fifth of the time that dividing by the diagonal takes.
 fn precondition(
     operator: &impl Operator,
-    mut r: Block,
+    mut r: Vectors,
     floor: f64,
     lowest: f64,
     monitor: &Monitor<'_>,
-) -> Result<Block> {
+) -> Result<Vectors> {
     let n = operator.samples();
     let lowest = lowest.clamp(1e-3, 1.0);
     let passes = if operator.is_dense() { 1.0 } else { (2.0 / lowest).sqrt() };
     let (centre, radius) = (0.5 * (2.0 + lowest), 0.5 * (2.0 - lowest));
     let mut ratio = radius / centre;
-    let mut step = Block::zeros(n, r.width())?;
-    let mut x = Block::zeros(n, r.width())?;
+    let mut step = Vectors::zeros(n, r.width())?;
+    let mut x = Vectors::zeros(n, r.width())?;
     let (mut keep, mut add) = (0.0, 1.0 / centre);
-    let mut image = Block::zeros(n, r.width())?;
+    let mut image = Vectors::zeros(n, r.width())?;
     for pass in 0..(passes as usize).clamp(1, 32) {
         if pass > 0 {
             operator.apply(&step, &mut image, monitor)?;
@@ -186,13 +186,13 @@ fn precondition(
 fn start(
     operator: &impl Operator,
     width: usize,
-    warm: Option<&Block>,
+    warm: Option<&Vectors>,
     monitor: &Monitor<'_>,
-) -> Result<Block> {
+) -> Result<Vectors> {
     let n = operator.samples();
     let mut random = Xoshiro256PlusPlus::seed_from_u64(0x5C3D_2017);
     let mut noise = || (random.next_u64() >> 11) as f64 / (1u64 << 52) as f64 - 1.0;
-    let mut block = Block::zeros(n, width)?;
+    let mut block = Vectors::zeros(n, width)?;
     for (i, row) in block.rows_mut().enumerate() {
         let known = warm.map_or(&[][..], |warm| warm.row(i));
         for (k, value) in row.iter_mut().enumerate() {
@@ -206,7 +206,7 @@ fn start(
         if basis.width() == width {
             return Ok(basis);
         }
-        let mut more = Block::zeros(n, width - basis.width())?;
+        let mut more = Vectors::zeros(n, width - basis.width())?;
         more.values_mut().iter_mut().for_each(|value| *value = noise());
         let against = Some(&basis).filter(|basis| basis.width() > 0);
         let more = orthonormal(operator, more, against, monitor)?;
@@ -223,10 +223,10 @@ const NOTHING: f64 = 1e-13;
 /// Directions that are there already, to rounding, are dropped.
 fn orthonormal(
     operator: &impl Operator,
-    mut block: Block,
-    against: Option<&Block>,
+    mut block: Vectors,
+    against: Option<&Vectors>,
     monitor: &Monitor<'_>,
-) -> Result<Block> {
+) -> Result<Vectors> {
     for _ in 0..3 {
         if block.width() == 0 {
             return Ok(block);
@@ -373,7 +373,7 @@ mod tests {
                 let parts = graph.parts().unwrap();
                 let laplacian =
                     LaplacianMatrix::new(&graph, &parts, Laplacian::Unnormalized).unwrap();
-                let mut indicators = Block::zeros(10 * length, 13).unwrap();
+                let mut indicators = Vectors::zeros(10 * length, 13).unwrap();
                 for (i, row) in indicators.rows_mut().enumerate() {
                     row[parts.of[i] as usize] = laplacian.null_entry(i);
                 }

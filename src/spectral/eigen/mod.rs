@@ -1,14 +1,14 @@
 //! The smallest eigenpairs of a symmetric positive semi-definite operator, dense for small
 //! ones, by a block Davidson iteration for large ones.
 
-mod block;
 mod davidson;
 mod dense;
 mod tridiagonal;
+mod vectors;
 
-pub(crate) use block::Block;
 pub(crate) use davidson::{MOST_ROUNDS, smallest};
 pub(crate) use dense::{decompose, smallest_of};
+pub(crate) use vectors::Vectors;
 
 use crate::error::Result;
 use crate::monitor::Monitor;
@@ -28,18 +28,18 @@ pub(crate) trait Operator: Sync {
     fn is_dense(&self) -> bool;
 
     /// Removes the null space from each column of `block`.
-    fn project(&self, block: &mut Block) -> Result<()>;
+    fn project(&self, block: &mut Vectors) -> Result<()>;
 
     /// y = operator · x.
-    fn apply(&self, x: &Block, y: &mut Block, monitor: &Monitor<'_>) -> Result<()>;
+    fn apply(&self, x: &Vectors, y: &mut Vectors, monitor: &Monitor<'_>) -> Result<()>;
 }
 
 /// Eigenpairs outside of the null space, values rising.
-pub(crate) struct Pairs {
+pub(crate) struct Eigenpairs {
     pub(crate) values: Vec<f64>,
     /// The eigenvectors, and behind them the guard vectors of the iteration: a warm start for
     /// the next, slightly different operator.
-    pub(crate) vectors: Block,
+    pub(crate) vectors: Vectors,
     /// Largest residual |Ax − λx| relative to the largest diagonal entry.
     pub(crate) residual: f64,
     /// How far the next eigenvalue is beyond the last wanted one, as far as the guard vectors

@@ -19,7 +19,7 @@ use crate::error::Result;
 use crate::matrix::{Matrix, par_row_chunks};
 use crate::memory;
 use crate::monitor::Monitor;
-use crate::spectral::eigen::Block;
+use crate::spectral::eigen::Vectors;
 use crate::vector;
 use faer::dyn_stack::MemStack;
 use faer::linalg::cholesky::llt;
@@ -41,7 +41,7 @@ const MOST_CHANGES: usize = 20;
 pub(super) struct FullSupport {
     inverse: Matrix,
     /// β/4, and M(|p|², P), sample by sample.
-    pull: Option<(f64, Block)>,
+    pull: Option<(f64, Vectors)>,
 }
 
 impl FullSupport {
@@ -68,7 +68,7 @@ impl FullSupport {
         let pull = match problem.pull {
             None => None,
             Some((beta, embedding)) => {
-                let mut parts = Block::zeros(n, 1 + embedding.cols())?;
+                let mut parts = Vectors::zeros(n, 1 + embedding.cols())?;
                 for (i, row) in parts.rows_mut().enumerate() {
                     for k in 0..embedding.cols() {
                         row[1 + k] = embedding.get(i, k);

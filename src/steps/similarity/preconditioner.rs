@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::memory;
 use crate::monitor::Monitor;
-use crate::spectral::eigen::{Block, decompose};
+use crate::spectral::eigen::{Vectors, decompose};
 use crate::vector::{self, LANES, vectorized};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;
@@ -41,7 +41,7 @@ const MOST_ROUNDS: usize = 8;
 /// K ≈ GGᵀ + σI.
 pub(super) struct Preconditioner {
     /// G, sample by sample.
-    rows: Block,
+    rows: Vectors,
     /// G, column by column.
     columns: Matrix,
     /// α, and what stands for the rest of K.
@@ -52,7 +52,7 @@ impl Preconditioner {
     pub(super) fn new(problem: &Quadratic<'_>, monitor: &Monitor<'_>) -> Result<Self> {
         let n = problem.anchors();
         let width = MOST.min(n);
-        let mut basis = Block::zeros(n, width)?;
+        let mut basis = Vectors::zeros(n, width)?;
         let mut random = Xoshiro256PlusPlus::seed_from_u64(0x1EAD);
         for value in basis.values_mut() {
             *value = (random.next_u64() >> 11) as f64 / (1u64 << 52) as f64 - 1.0;
@@ -80,8 +80,11 @@ impl Preconditioner {
                     scaled[(i, k)] = vectors[(i, first + k)] * (values[first + k] - rest).sqrt();
                 }
             }
-            basis =
-                if rank == 0 { Block::default() } else { basis.combine(scaled.as_ref(), None)? };
+            basis = if rank == 0 {
+                Vectors::default()
+            } else {
+                basis.combine(scaled.as_ref(), None)?
+            };
         }
         let mut columns = Matrix::zeros(n, basis.width(), "preconditioner")?;
         for k in 0..basis.width() {
@@ -101,10 +104,10 @@ impl Preconditioner {
 }
 
 /// kernel · x.
-pub(super) fn apply(kernel: &Matrix, x: &Block) -> Result<Block> {
+pub(super) fn apply(kernel: &Matrix, x: &Vectors) -> Result<Vectors> {
     const CHUNK: usize = 64;
     let (n, width) = (x.samples(), x.width());
-    let mut y = Block::zeros(n, width)?;
+    let mut y = Vectors::zeros(n, width)?;
     y.values_mut().par_chunks_mut(CHUNK * width).enumerate().for_each(|(chunk, out)| {
         let count = out.len() / width;
         let columns = kernel.view().subcols(chunk * CHUNK, count);

@@ -17,12 +17,12 @@ const WHAT: &str = "eigenvectors";
 
 /// n×width, row-major.
 #[derive(Debug, Default)]
-pub(crate) struct Block {
+pub(crate) struct Vectors {
     values: Vec<f64>,
     width: usize,
 }
 
-impl Block {
+impl Vectors {
     pub(crate) fn zeros(samples: usize, width: usize) -> Result<Self> {
         Ok(Self { values: memory::filled(samples * width, 0.0, WHAT)?, width })
     }
