@@ -65,8 +65,8 @@ torture: build ## sanitizers, valgrind, failing allocations, fuzzing, oldest Rus
 	$(MAKE) test-rust185
 	$(MAKE) check-r
 	FUZZ_SEED=2017 $(MAKE) fuzz SECONDS=10
-	$(MAKE) watchdog FITS=1000 PROFILE=dev
-	$(MAKE) truth PROBLEMS=200 PROFILE=dev
+	$(MAKE) watchdog FITS=500 PROFILE=dev
+	$(MAKE) truth PROBLEMS=1000 PROFILE=dev
 
 .PHONY: test-rust
 test-rust: ## unit and integration tests of the Rust library
