@@ -70,8 +70,8 @@ torture: build ## sanitizers, valgrind, failing allocations, fuzzing, oldest Rus
 
 .PHONY: test-rust
 test-rust: ## unit and integration tests of the Rust library
-	@if $(CARGO) nextest --version >/dev/null 2>&1; then set -x; $(CARGO) nextest run --lib --tests; \
-	  else set -x; $(CARGO) test --lib --tests; fi
+	@if $(CARGO) nextest --version >/dev/null 2>&1; then set -x; $(CARGO) nextest run --package scmk --lib --tests; \
+	  else set -x; $(CARGO) test --package scmk --lib --tests; fi
 	$(CARGO) test --doc
 
 .PHONY: test-loom
