@@ -75,9 +75,18 @@
  * Of scmk_add_features, with their parameters and defaults; see scmk_kernel_function_name. "paper"
  * stands for a pool of twelve of them.
  *
- *   gaussian(t=1)        exp(-|x-y|^2 / (t d^2)), d the largest distance between two samples
+ *   gaussian(t=1)        exp(-|x-y|^2 / (t d^2)), d the largest distance between two samples or,
+ *                        with neighbors=k, the mean distance to the k-th neighbour
  *   linear               x'y
+ *   cosine               x'y / (|x| |y|), 0 for samples without any feature
  *   polynomial(a=1,b=2)  (a + x'y)^b
+ *
+ * Before the first kernel a list may prepare the features, as in "tfidf; unit_rows; linear"; see
+ * scmk_preparation_name.
+ *
+ *   standardize  each feature to mean 0 and variance 1; one that never changes to 0
+ *   tfidf        each feature, a count, times ln((1+n)/(1+m)) + 1, where m of n samples have it
+ *   unit_rows    each sample divided by its length
  *
  * GUEST
  *
@@ -397,7 +406,8 @@ scmk_status scmk_borrow_kernel(scmk_model *model,
  sample_stride, feature_stride: in elements. A row for each sample (C): n_features, 1. A
  column for each feature (R, MATLAB): 1, n_samples.
  kernels: "paper" for the pool of twelve, or a list such as
- "gaussian(t=0.1); linear; polynomial(a=1,b=2)".
+ "gaussian(t=0.1); linear; polynomial(a=1,b=2)"; before the kernels it may prepare the features, as
+ in "standardize; gaussian(neighbors=7)" (see KERNELS).
 
  Features whose largest entry is outside of 1e-30 to 1e30 are divided by a power of two s, and the
  kernels multiplied by what that takes from them. A polynomial kernel is then (a + x'y/s^2)^b times
@@ -798,6 +808,22 @@ scmk_status scmk_kernel_function_name(size_t index,
                                       const char **name,
                                       const char **parameters,
                                       const char **doc);
+
+/*
+ Number of steps in which features can be prepared. Any thread.
+ */
+size_t scmk_preparation_count(void);
+
+/*
+ Describes a step in which scmk_add_features prepares features. doc may be NULL. Strings are
+ static: never free them.
+
+ index: from 0 to scmk_preparation_count() - 1. name: its name in a list of kernels, where it stands
+ before the first kernel. doc: one line of documentation.
+
+ Errors: SCMK_E_NULL_ARGUMENT, SCMK_E_INVALID_ARGUMENT (index). Any thread.
+ */
+scmk_status scmk_preparation_name(size_t index, const char **name, const char **doc);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -74,6 +74,20 @@ pub enum Error {
         /// The entry.
         value: f64,
     },
+    /// A negative feature where counts are expected.
+    #[error(
+        "{what} entry ({row}, {col}) is {value}, and tfidf takes counts, which are not negative"
+    )]
+    Negative {
+        /// Which matrix.
+        what: String,
+        /// Row of the entry.
+        row: usize,
+        /// Column of the entry.
+        col: usize,
+        /// The entry.
+        value: f64,
+    },
     /// A kernel that differs from its transpose by more than a relative 1e-8.
     #[error(
         "{what} is not symmetric: entries ({row}, {col}) = {lower} and ({col}, {row}) = {upper}"
@@ -166,7 +180,10 @@ pub enum Error {
 impl Error {
     /// The same error with entries counted from `base`.
     pub(crate) fn counted_from(mut self, base: usize) -> Self {
-        if let Self::NotFinite { row, col, .. } | Self::Asymmetric { row, col, .. } = &mut self {
+        if let Self::NotFinite { row, col, .. }
+        | Self::Negative { row, col, .. }
+        | Self::Asymmetric { row, col, .. } = &mut self
+        {
             (*row, *col) = (*row + base, *col + base);
         }
         self

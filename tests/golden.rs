@@ -66,6 +66,15 @@ fn problems() -> Vec<Problem> {
             vec![("alpha", "0.5"), ("embedding", "normalized")],
             Input::Features(vec![view(3), view(4)], "gaussian(t=0.1); linear; polynomial(a=1,b=2)"),
         ),
+        solved(
+            "prepared",
+            3,
+            vec![("alpha", "0.5"), ("embedding", "normalized")],
+            Input::Features(
+                vec![view(5), view(6)],
+                "standardize; gaussian(t=2,neighbors=5); cosine; linear",
+            ),
+        ),
         // Twelve samples at four places. (Any larger number of clusters would leave it to the last
         // digit which of the equal samples are told apart.)
         solved(
@@ -222,6 +231,8 @@ const BAD: &[Bad] = &[
     bad("unknown_metric", "SCMK_E_UNKNOWN_OPTION", "metric", "", "acuracy"),
     bad("clusters_as_an_option", "SCMK_E_UNKNOWN_OPTION", "option", "k", "3"),
     bad("option_of_another_library", "SCMK_E_UNKNOWN_OPTION", "option", "nstart", "10"),
+    bad("prepared_too_late", "SCMK_E_INVALID_ARGUMENT", "kernels", "", "linear; unit_rows"),
+    bad("negative_counts", "SCMK_E_INVALID_ARGUMENT", "kernels", "", "tfidf; linear"),
     bad("kernel_of_another_library", "SCMK_E_UNKNOWN_OPTION", "kernels", "", "rbf"),
 ];
 

@@ -1,7 +1,7 @@
 //! include/scmk.h is what cbindgen makes of src/ffi, is fit for C99 and C++17, and declares the
 //! functions that pass through the guard, no more and no less.
 
-use scmk::kernel::FUNCTIONS;
+use scmk::kernel::{FUNCTIONS, PREPARATIONS};
 use scmk::method::METHODS;
 use std::collections::BTreeSet;
 use std::fs;
@@ -35,9 +35,11 @@ fn generated() -> String {
         let call = if defaults.is_empty() { defaults } else { format!("({defaults})") };
         (format!("{}{call}", function.name), function.doc)
     });
+    let preparations = PREPARATIONS.iter().map(|step| (step.name.to_owned(), step.doc));
     header
         .replace("@methods@", &listed(methods.collect()))
         .replace("@functions@", &listed(functions.collect()))
+        .replace("@preparations@", &listed(preparations.collect()))
 }
 
 /// The rows of a table of the library as lines of the comment at the top of the header.

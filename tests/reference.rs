@@ -2,7 +2,7 @@
 
 use scmk::ffi::{SCMK_OK, scmk_metric_count, scmk_metric_name};
 use scmk::infos;
-use scmk::kernel::FUNCTIONS;
+use scmk::kernel::{FUNCTIONS, PREPARATIONS};
 use scmk::method::METHODS;
 use scmk::options::{self, number};
 use std::ffi::CStr;
@@ -45,12 +45,22 @@ fn kernels() -> String {
             let parameters: Vec<String> = function
                 .parameters
                 .iter()
-                .map(|p| format!("`{}` = {}, {}", p.name, number(p.default), p.allowed))
+                .map(|p| match p.default_given() {
+                    Some(default) => format!("`{}` = {}, {}", p.name, number(default), p.allowed),
+                    None => format!("`{}`, {}", p.name, p.allowed),
+                })
                 .collect();
             let parameters =
                 if parameters.is_empty() { "–".to_owned() } else { parameters.join("; ") };
             [code(function.name), parameters, function.doc.to_owned()]
         }),
+    )
+}
+
+fn preparations() -> String {
+    table(
+        ["step", "what it does"],
+        PREPARATIONS.iter().map(|step| [code(step.name), step.doc.to_owned()]),
     )
 }
 
@@ -155,6 +165,7 @@ fn the_tables_of_the_reference_are_those_of_the_library() {
     let path = root().join("docs/reference.md");
     let page = fs::read_to_string(&path).unwrap();
     let mut expected = with_table(&page, "kernels", &kernels());
+    expected = with_table(&expected, "preparations", &preparations());
     expected = with_table(&expected, "options", &options());
     expected = with_table(&expected, "methods", &methods());
     expected = with_table(&expected, "infos", &infos());

@@ -198,7 +198,8 @@ pub unsafe extern "C" fn scmk_borrow_kernel(
 /// sample_stride, feature_stride: in elements. A row for each sample (C): n_features, 1. A
 /// column for each feature (R, MATLAB): 1, n_samples.
 /// kernels: "paper" for the pool of twelve, or a list such as
-/// "gaussian(t=0.1); linear; polynomial(a=1,b=2)".
+/// "gaussian(t=0.1); linear; polynomial(a=1,b=2)"; before the kernels it may prepare the features, as
+/// in "standardize; gaussian(neighbors=7)" (see KERNELS).
 ///
 /// Features whose largest entry is outside of 1e-30 to 1e30 are divided by a power of two s, and the
 /// kernels multiplied by what that takes from them. A polynomial kernel is then (a + x'y/s^2)^b times

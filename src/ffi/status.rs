@@ -52,7 +52,7 @@ pub(super) fn of(error: &Error) -> scmk_status {
     match error {
         Error::NullArgument { .. } => SCMK_E_NULL_ARGUMENT,
         Error::InvalidHandle => SCMK_E_INVALID_HANDLE,
-        Error::InvalidArgument { .. } => SCMK_E_INVALID_ARGUMENT,
+        Error::InvalidArgument { .. } | Error::Negative { .. } => SCMK_E_INVALID_ARGUMENT,
         Error::UnknownName { .. } => SCMK_E_UNKNOWN_OPTION,
         Error::Dimension { .. } => SCMK_E_DIMENSION,
         Error::TooLarge { .. } => SCMK_E_TOO_LARGE,

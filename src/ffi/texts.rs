@@ -1,7 +1,7 @@
 //! Static texts as C sees them: made once, NUL-terminated, alive as long as the library.
 
 use crate::infos;
-use crate::kernel::FUNCTIONS;
+use crate::kernel::{FUNCTIONS, PREPARATIONS};
 use crate::method::METHODS;
 use crate::metrics::METRICS;
 use crate::monitor::Step;
@@ -91,6 +91,12 @@ pub(super) fn functions() -> &'static [(Named, CString)] {
             .map(|function| (named(function.name, function.doc), text(&function.defaults())));
         texts.collect()
     })
+}
+
+/// The texts of [`PREPARATIONS`], row by row.
+pub(super) fn preparations() -> &'static [Named] {
+    static TEXTS: OnceLock<Vec<Named>> = OnceLock::new();
+    TEXTS.get_or_init(|| PREPARATIONS.iter().map(|step| named(step.name, step.doc)).collect())
 }
 
 /// The texts of [`METRICS`], row by row.

@@ -1,6 +1,6 @@
 //! Kernels from features: inner products and distances once for a whole list.
 
-use super::features::{Features, Samples, Source};
+use super::features::{Features, Samples, Source, to_cosines};
 use super::functions::Of;
 use super::{Gram, KernelSpec, Label};
 use crate::error::Result;
@@ -34,6 +34,9 @@ pub(crate) fn build(
     const WHAT: &str = "kernels";
     monitor.begin(Step::Kernels, specs.len() + 1);
     let mut samples = Samples::new(features, view, monitor)?;
+    // All kernels of a list have the same steps.
+    let steps = specs.first().into_iter().flat_map(KernelSpec::steps);
+    samples.prepare(steps, view, monitor)?;
     let mut kernels: Vec<Option<Gram<'static>>> = memory::with_capacity(specs.len(), WHAT)?;
     kernels.resize_with(specs.len(), || None);
     monitor.advance(1);
@@ -55,7 +58,7 @@ pub(crate) fn build(
     };
 
     // One kind after the other, so that no more than one n×n matrix is held beside the kernels.
-    if specs.iter().any(|spec| spec.function.of == Of::Products) {
+    if specs.iter().any(|spec| spec.function.of != Of::SquaredDistances) {
         let (mut gram, common) = samples.gram(monitor)?;
         for (index, spec) in those(Of::Products, true) {
             let common = common.as_ref().map(|common| memory::copied(common, WHAT)).transpose()?;
@@ -69,21 +72,41 @@ pub(crate) fn build(
         for (index, spec) in those(Of::Products, false) {
             make(spec, index, &gram, 0.0, None)?;
         }
+        if those(Of::Cosines, false).next().is_some() {
+            let mut lengths = memory::with_capacity(n, WHAT)?;
+            lengths.extend((0..n).map(|i| gram.get(i, i).sqrt()));
+            let columns = gram.values_mut().par_chunks_mut(n).zip(&lengths);
+            columns.for_each(|(column, &own)| to_cosines(&lengths, own, column));
+        }
+        for (index, spec) in those(Of::Cosines, false) {
+            make(spec, index, &gram, 0.0, None)?;
+        }
     }
-    let mut largest = 0.0;
+    let mut units = memory::filled(specs.len(), 0.0, WHAT)?;
     if specs.iter().any(|spec| spec.function.of == Of::SquaredDistances) {
-        let distances = samples.squared_distances(monitor)?;
-        largest = largest_of_lower(&distances);
+        let mut distances = samples.squared_distances(monitor)?;
+        let largest = largest_of_lower(&distances);
+        let neighbour = |spec: &KernelSpec| (spec.function.neighbour)(&spec.values);
+        if specs.iter().any(|spec| neighbour(spec) > 0) {
+            mirror(distances.values_mut(), n);
+        }
         for (index, spec) in those(Of::SquaredDistances, false) {
-            make(spec, index, &distances, largest, None)?;
+            let near = match neighbour(spec) {
+                0 => 0.0,
+                k => neighbour_distance(&distances, k, monitor)?.powi(2),
+            };
+            // Where nearly all samples have equals, those tell no width.
+            units[index] = if near > 0.0 { near } else { largest };
+            make(spec, index, &distances, units[index], None)?;
         }
     }
 
     let anchors = memory::shared(samples, "a copy of the features")?;
     let mut all = memory::with_capacity(kernels.len(), WHAT)?;
-    all.extend(kernels.into_iter().flatten().zip(specs).map(|(kernel, &spec)| {
-        kernel.from(Source::Function { spec, anchors: anchors.clone(), largest })
-    }));
+    let with_source = |(kernel, (&spec, unit)): (Gram<'static>, (&KernelSpec, f64))| {
+        kernel.from(Source::Function { spec, anchors: anchors.clone(), unit })
+    };
+    all.extend(kernels.into_iter().flatten().zip(specs.iter().zip(units)).map(with_source));
     Ok(all)
 }
 
@@ -102,6 +125,20 @@ fn entries(
     })?;
     mirror(&mut values, order);
     Ok(values)
+}
+
+/// The mean distance to the k-th neighbour, or to the last where there are fewer.
+fn neighbour_distance(squared: &Matrix, k: usize, monitor: &Monitor<'_>) -> Result<f64> {
+    let n = squared.rows();
+    let of_sample = |j: usize| {
+        monitor.go_on()?;
+        let mut column = memory::copied(squared.col(j), "distances of a sample")?;
+        // The nearest is the sample itself.
+        let (_, found, _) = column.select_nth_unstable_by(k.min(n - 1), f64::total_cmp);
+        Ok(found.sqrt())
+    };
+    let found = memory::par_map(n, "distances of neighbours", of_sample)?;
+    Ok(found.into_iter().flatten().sum::<f64>() / n as f64)
 }
 
 fn largest_of_lower(matrix: &Matrix) -> f64 {
@@ -153,6 +190,7 @@ mod tests {
             match spec.function.name {
                 "gaussian" => (-squared(x, y) / (first * farthest)).exp(),
                 "linear" => inner(x, y),
+                "cosine" => inner(x, y) / (inner(x, x) * inner(y, y)).sqrt(),
                 "polynomial" => (0..second as u32).map(|_| first + inner(x, y)).product(),
                 other => panic!("what is {other}?"),
             }
@@ -373,6 +411,81 @@ mod tests {
     }
 
     #[test]
+    fn widths_by_neighbours_are_relative_to_their_mean_distance() {
+        let rows = random_rows(90, 4, 10);
+        let squared =
+            |x: &[f64], y: &[f64]| -> f64 { x.iter().zip(y).map(|(x, y)| (x - y) * (x - y)).sum() };
+        let distance = |k: usize| {
+            let of = |x: &Vec<f64>| {
+                let mut all: Vec<f64> = rows.iter().map(|y| squared(x, y).sqrt()).collect();
+                all.sort_by(f64::total_cmp);
+                all[k]
+            };
+            rows.iter().map(of).sum::<f64>() / rows.len() as f64
+        };
+        let values = flat(&rows);
+        for (k, nearest) in [(1, 1), (7, 7), (89, 89), (5000, 89)] {
+            let list = format!("gaussian(t=2,neighbors={k})");
+            let kernels = build_list(row_major(&values, 90), &list).unwrap();
+            assert_eq!(kernels[0].label().spec.unwrap().to_string(), list);
+            let unit = 2.0 * distance(nearest).powi(2);
+            let entry = |x: &[f64], y: &[f64]| (-squared(x, y) / unit).exp();
+            let expected: Vec<f64> =
+                rows.iter().flat_map(|x| rows.iter().map(move |y| entry(x, y))).collect();
+            assert_close(&kernels[0], &expected, 1e-12);
+        }
+        // Every sample twice: the first neighbour is at no distance.
+        let twice = [values.clone(), values].concat();
+        let kernels = build_list(row_major(&twice, 180), "gaussian(neighbors=1)").unwrap();
+        let plain = build_list(row_major(&twice, 180), "gaussian").unwrap();
+        assert_eq!(kernels[0].column(3).unwrap(), plain[0].column(3).unwrap());
+    }
+
+    #[test]
+    fn kernels_of_prepared_features_are_those_of_features_prepared_by_hand() {
+        let (samples, features) = (60, 5);
+        let mut rows = random_rows(samples, features, 12);
+        rows.iter_mut().for_each(|row| (row[1], row[3]) = (row[1] * 1e9 + 3e9, 0.25));
+        let mean = |j: usize| rows.iter().map(|row| row[j]).sum::<f64>() / samples as f64;
+        let deviation = |j: usize| {
+            let variance: f64 = rows.iter().map(|row| (row[j] - mean(j)).powi(2)).sum();
+            (variance / samples as f64).sqrt()
+        };
+        let entry =
+            |row: &Vec<f64>, j: usize| if j == 3 { 0.0 } else { (row[j] - mean(j)) / deviation(j) };
+        let by_hand: Vec<Vec<f64>> =
+            rows.iter().map(|row| (0..features).map(|j| entry(row, j)).collect()).collect();
+        for factor in [1.0, 1e-200] {
+            let values: Vec<f64> = flat(&rows).iter().map(|v| v * factor).collect();
+            let list = "standardize; linear; gaussian(t=0.1); polynomial(a=1,b=2)";
+            let kernels = build_list(row_major(&values, samples), list).unwrap();
+            let expected = naive(&by_hand, "linear; gaussian(t=0.1); polynomial(a=1,b=2)");
+            for (kernel, expected) in kernels.iter().zip(&expected) {
+                assert_close(kernel, expected, 1e-9);
+                assert!(!kernel.is_rescaled());
+                // Samples that come later are prepared in the same way.
+                let first = row_major(&values[..10 * features], 10);
+                let block = kernel.source().block(first, "view 0").unwrap().unwrap();
+                let largest = expected.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
+                for (i, j) in (0..samples).flat_map(|i| (0..10).map(move |j| (i, j))) {
+                    let error = (block.get(i, j) - expected[i + j * samples]).abs();
+                    assert!(error <= 1e-9 * largest, "({i}, {j}): {error:e}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn counts_that_are_negative_are_named() {
+        let mut values = vec![1.0; 12];
+        values[7] = -2.0;
+        let error = build_list(row_major(&values, 4), "tfidf; linear").unwrap_err().to_string();
+        let expected = "features of view 0 entry (2, 1) is -2, and tfidf takes counts, \
+                        which are not negative";
+        assert_eq!(error, expected);
+    }
+
+    #[test]
     fn blocks_with_other_samples_are_those_of_the_formulas() {
         let (anchors, targets, features) = (140, 30, 5);
         for (offset, factor) in [(0.0, 1.0), (50.0, 1.0), (0.0, 1e40)] {
@@ -383,7 +496,7 @@ mod tests {
             rows.iter_mut().flatten().for_each(|v| *v = (*v + offset) * factor);
             let values = flat(&rows);
             let (first, rest) = values.split_at(anchors * features);
-            let list = "gaussian(t=0.1); linear; polynomial(a=0,b=3)";
+            let list = "gaussian(t=0.1); linear; polynomial(a=0,b=3); cosine";
             let kernels = build_list(row_major(first, anchors), list).unwrap();
             for (kernel, expected) in kernels.iter().zip(naive(&rows, list)) {
                 let block = |rows, count| {

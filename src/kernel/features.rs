@@ -5,6 +5,7 @@
 
 use super::KernelSpec;
 use super::functions::Of;
+use super::prepare::{Preparation, Prepared};
 use crate::error::{Error, Result};
 use crate::matrix::{Matrix, mirror};
 use crate::memory;
@@ -42,8 +43,8 @@ pub enum Source {
         spec: KernelSpec,
         /// The samples that the kernel is of.
         anchors: Arc<Samples>,
-        /// The largest squared distance of two of them, for functions of distances.
-        largest: f64,
+        /// The squared distance that widths are relative to, for functions of distances.
+        unit: f64,
     },
 }
 
@@ -66,9 +67,13 @@ const NEAR: f64 = 1e-6;
 #[derive(Debug)]
 pub struct Samples {
     columns: Matrix,
-    /// What the features were divided by.
+    /// What the features were divided by first.
+    divisor: f64,
+    /// The steps in which they were prepared then.
+    prepared: Vec<Prepared>,
+    /// What of the divisor products still lack: all, or nothing where a step took the unit away.
     scale: f64,
-    /// What was subtracted from each sample then.
+    /// What was subtracted from each sample in the end.
     shift: Vec<f64>,
 }
 
@@ -81,13 +86,38 @@ impl Samples {
         if largest > 0.0 && !(1e-30..=1e30).contains(&largest) {
             // The exponent alone; the smallest numbers have none of their own.
             let power = f64::from_bits(largest.to_bits() & 0x7ff << 52).max(f64::MIN_POSITIVE);
-            samples.scale = power;
+            (samples.divisor, samples.scale) = (power, power);
             samples.columns.values_mut().iter_mut().for_each(|v| *v /= power);
         }
         Ok(samples)
     }
 
-    /// Other samples, scaled and shifted as these are.
+    /// Prepares the features.
+    pub(super) fn prepare(
+        &mut self,
+        steps: impl Iterator<Item = &'static Preparation>,
+        view: &str,
+        monitor: &Monitor<'_>,
+    ) -> Result<()> {
+        for step in steps {
+            let learned = step.learn(&self.columns, monitor).map_err(|error| match error {
+                Error::Negative { row, col, value, .. } => {
+                    let (what, value) = (format!("features of {view}"), value * self.scale);
+                    Error::Negative { what, row, col, value }
+                }
+                other => other,
+            })?;
+            learned.apply(&mut self.columns);
+            memory::push(&mut self.prepared, learned, "prepared features")?;
+            if step.unitless {
+                self.scale = 1.0;
+            }
+            monitor.go_on()?;
+        }
+        Ok(())
+    }
+
+    /// Other samples, prepared as these are.
     pub(crate) fn others(
         &self,
         features: Features<'_>,
@@ -102,8 +132,8 @@ impl Samples {
             });
         }
         let (mut others, _) = Self::copied(features, view, monitor)?;
-        others.scale = self.scale;
-        others.columns.values_mut().iter_mut().for_each(|v| *v /= self.scale);
+        others.columns.values_mut().iter_mut().for_each(|v| *v /= self.divisor);
+        self.prepared.iter().for_each(|step| step.apply(&mut others.columns));
         others.centre(&self.shift);
         Ok(others)
     }
@@ -148,7 +178,8 @@ impl Samples {
             largest = largest.max(block.map_err(not_finite)?);
         }
         let shift = memory::filled(count, 0.0, "a copy of the features")?;
-        Ok((Self { columns, scale: 1.0, shift }, largest))
+        let prepared = Vec::new();
+        Ok((Self { columns, divisor: 1.0, prepared, scale: 1.0, shift }, largest))
     }
 
     /// Bytes that they take.
@@ -157,7 +188,7 @@ impl Samples {
         numbers.saturating_mul(size_of::<f64>())
     }
 
-    /// What the features were divided by: 1 unless they are very large or small.
+    /// What the features lack as a factor: 1 unless they are very large or small.
     pub(super) fn scale(&self) -> f64 {
         self.scale
     }
@@ -241,6 +272,17 @@ impl Samples {
             Ok(())
         })?;
         Ok(out)
+    }
+
+    /// The length of each sample, before it was shifted.
+    fn lengths(&self) -> Result<Vec<f64>> {
+        let mut lengths = memory::with_capacity(self.count(), "lengths of the samples")?;
+        let unshifted = |(value, shift): (&f64, &f64)| (value + shift).powi(2);
+        let length = |i: usize| {
+            self.columns.col(i).iter().zip(&self.shift).map(unshifted).sum::<f64>().sqrt()
+        };
+        lengths.extend((0..self.count()).map(length));
+        Ok(lengths)
     }
 
     /// Adds to products with `targets` what they lack because the samples are shifted.
@@ -369,6 +411,14 @@ fn multiply(
     Ok(())
 }
 
+/// Makes cosines of a sample's products with samples of these lengths.
+pub(super) fn to_cosines(lengths: &[f64], own: f64, products: &mut [f64]) {
+    for (product, length) in products.iter_mut().zip(lengths) {
+        let lengths = length * own;
+        *product = if lengths > 0.0 { *product / lengths } else { 0.0 };
+    }
+}
+
 /// Makes squared distances of a sample's products with the samples in `columns` from `first` on.
 fn to_squared_distances(
     columns: &Matrix,
@@ -405,13 +455,17 @@ impl Source {
     /// K_AA beside it asks for the block of the anchors themselves. None if the caller gave the
     /// kernel, and has to give this too.
     pub fn block(&self, targets: Features<'_>, view: &str) -> Result<Option<Matrix>> {
-        let Self::Function { spec, anchors, largest } = self else { return Ok(None) };
+        let Self::Function { spec, anchors, unit } = self else { return Ok(None) };
         monitor::unwatched(|monitor| {
             let targets = anchors.others(targets, view, monitor)?;
             let function = spec.function;
             let mut block = anchors.cross(function.of, &targets, monitor)?;
-            if function.of == Of::Products && !function.additive {
+            if function.of != Of::SquaredDistances && !function.additive {
                 anchors.add_shift(&targets, &mut block)?;
+            }
+            if function.of == Of::Cosines {
+                let (own, others) = (anchors.lengths()?, targets.lengths()?);
+                (0..block.cols()).for_each(|j| to_cosines(&own, others[j], block.col_mut(j)));
             }
             let mut input = memory::filled(block.rows(), 0.0, "a column of a kernel")?;
             let factor = anchors.scale.powi((function.degree)(&spec.values));
@@ -419,7 +473,7 @@ impl Source {
                 monitor.go_on()?;
                 let out = block.col_mut(j);
                 input.copy_from_slice(out);
-                (function.entries)(&spec.values, *largest, &input, out);
+                (function.entries)(&spec.values, *unit, &input, out);
                 out.iter_mut().for_each(|entry| *entry *= factor);
             }
             Ok(Some(block))

@@ -16,10 +16,19 @@ pub struct Parameter {
     pub name: &'static str,
     /// What it is where it is left out.
     pub default: f64,
+    /// Whether its default means that there is none, and is not written.
+    pub(crate) optional: bool,
     /// What is allowed, in words.
     pub allowed: &'static str,
     /// Whether a finite number is allowed.
     pub(crate) holds: fn(f64) -> bool,
+}
+
+impl Parameter {
+    /// What it is where it is left out, unless there is none then.
+    pub fn default_given(&self) -> Option<f64> {
+        Some(self.default).filter(|_| !self.optional)
+    }
 }
 
 /// What a kernel function is a function of.
@@ -27,6 +36,8 @@ pub struct Parameter {
 pub(crate) enum Of {
     /// xᵀy.
     Products,
+    /// xᵀy/(|x||y|), 0 for a sample of length 0.
+    Cosines,
     /// |x − y|².
     SquaredDistances,
 }
@@ -43,9 +54,11 @@ pub struct Function {
     /// What it depends on beside the samples.
     pub parameters: &'static [Parameter],
     pub(crate) of: Of,
-    /// Writes the kernel's entries for products or squared distances. The largest squared distance
-    /// of two samples is given too.
+    /// Writes the kernel's entries for products or squared distances. The squared distance that
+    /// widths are relative to is given too: the largest of two samples, or of neighbours.
     pub(crate) entries: fn(&Values, f64, &[f64], &mut [f64]),
+    /// The neighbour whose mean distance is that distance; 0 for the largest of all.
+    pub(crate) neighbour: fn(&Values) -> usize,
     /// The kernel of features divided by s is that of the features divided by s to this power, but
     /// for what it adds to a product.
     pub(crate) degree: fn(&Values) -> i32,
@@ -57,7 +70,7 @@ impl Function {
     /// Its parameters with their defaults, as a list of kernels writes them: "a=1,b=2".
     pub fn defaults(&self) -> String {
         let mut text = String::new();
-        for Parameter { name, default, .. } in self.parameters {
+        for Parameter { name, default, .. } in self.parameters.iter().filter(|p| !p.optional) {
             let comma = if text.is_empty() { "" } else { "," };
             text.push_str(&format!("{comma}{name}={default}"));
         }
@@ -70,19 +83,31 @@ pub const FUNCTIONS: &[Function] = &[
     Function {
         name: "gaussian",
         synonyms: &["rbf", "rbfdot", "gauss", "radial"],
-        doc: "exp(-|x-y|^2 / (t d^2)), d the largest distance between two samples",
-        parameters: &[Parameter {
-            name: "t",
-            default: 1.0,
-            allowed: "a finite number above 0",
-            holds: |t| t > 0.0,
-        }],
+        doc: "exp(-|x-y|^2 / (t d^2)), d the largest distance between two samples or, with neighbors=k, \
+              the mean distance to the k-th neighbour",
+        parameters: &[
+            Parameter {
+                name: "t",
+                default: 1.0,
+                optional: false,
+                allowed: "a finite number above 0",
+                holds: |t| t > 0.0,
+            },
+            Parameter {
+                name: "neighbors",
+                default: 0.0,
+                optional: true,
+                allowed: "a whole number from 1 to 1000000",
+                holds: |k| k.fract() == 0.0 && (1.0..=1e6).contains(&k),
+            },
+        ],
         of: Of::SquaredDistances,
-        entries: |&[t, _], largest, distances, out| {
+        entries: |&[t, _], unit, distances, out| {
             // Samples that are all the same have a kernel of ones, which is refused as constant.
-            let unit = if largest > 0.0 { largest } else { 1.0 };
+            let unit = if unit > 0.0 { unit } else { 1.0 };
             vector::exp_of_negative(distances, (unit * t).max(f64::MIN_POSITIVE), out);
         },
+        neighbour: |&[_, neighbors]| neighbors as usize,
         degree: |_| 0,
         additive: false,
     },
@@ -93,8 +118,20 @@ pub const FUNCTIONS: &[Function] = &[
         parameters: &[],
         of: Of::Products,
         entries: |_, _, products, out| out.copy_from_slice(products),
+        neighbour: |_| 0,
         degree: |_| 2,
         additive: true,
+    },
+    Function {
+        name: "cosine",
+        synonyms: &["angle", "cosine_similarity"],
+        doc: "x'y / (|x| |y|), 0 for samples without any feature",
+        parameters: &[],
+        of: Of::Cosines,
+        entries: |_, _, cosines, out| out.copy_from_slice(cosines),
+        neighbour: |_| 0,
+        degree: |_| 0,
+        additive: false,
     },
     Function {
         name: "polynomial",
@@ -104,12 +141,14 @@ pub const FUNCTIONS: &[Function] = &[
             Parameter {
                 name: "a",
                 default: 1.0,
+                optional: false,
                 allowed: "a finite number that is not negative",
                 holds: |a| a >= 0.0,
             },
             Parameter {
                 name: "b",
                 default: 2.0,
+                optional: false,
                 allowed: "a whole number from 1 to 16",
                 holds: |b| b.fract() == 0.0 && (1.0..=16.0).contains(&b),
             },
@@ -127,6 +166,7 @@ pub const FUNCTIONS: &[Function] = &[
                 b => entries.for_each(|(out, g)| *out = (a + g).powi(b)),
             }
         },
+        neighbour: |_| 0,
         degree: |&[_, b]| 2 * b as i32,
         additive: false,
     },
@@ -142,7 +182,8 @@ mod tests {
             assert!(!function.doc.is_empty() && !function.doc.contains('\n'));
             assert!(function.parameters.len() <= MOST_PARAMETERS);
             for parameter in function.parameters {
-                assert!((parameter.holds)(parameter.default), "{}", parameter.name);
+                let allowed = (parameter.holds)(parameter.default);
+                assert!(allowed != parameter.optional, "{}", parameter.name);
                 assert!(!parameter.allowed.is_empty());
             }
         }

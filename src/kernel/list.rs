@@ -1,20 +1,36 @@
 //! The kernel list: "paper", or kernels by name and parameters separated by semicolons.
 
 use super::functions::{FUNCTIONS, Function, MOST_PARAMETERS, Parameter, Values};
+use super::prepare::{PREPARATIONS, Preparation};
 use crate::error::{Error, Hint, Result, Synonyms, excerpt, quoted, unknown};
 use crate::memory;
 use std::fmt;
 
-/// One kernel: a function and the values of its parameters.
+/// Preparing steps that a list has at most.
+const MOST_STEPS: usize = 4;
+
+/// One kernel: what is done to the features, a function, and the values of its parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct KernelSpec {
+    /// One after the other; none behind the last.
+    steps: [Option<&'static Preparation>; MOST_STEPS],
     pub(crate) function: &'static Function,
     pub(crate) values: Values,
 }
 
+impl KernelSpec {
+    /// What is done to the features first.
+    pub(super) fn steps(&self) -> impl Iterator<Item = &'static Preparation> + use<> {
+        self.steps.into_iter().flatten()
+    }
+}
+
 impl PartialEq for KernelSpec {
     fn eq(&self, other: &Self) -> bool {
-        self.function.name == other.function.name && self.values == other.values
+        let names = |spec: &Self| spec.steps.map(|step| step.map(|step| step.name));
+        self.function.name == other.function.name
+            && self.values == other.values
+            && names(self) == names(other)
     }
 }
 
@@ -29,7 +45,8 @@ const PAPER: (&str, &str) = (
 /// Reads a kernel list such as "paper" or "gaussian(t=0.1); linear; polynomial(a=1,b=2)".
 ///
 /// Names are read in any case, parameters in any order; t = 1, a = 1 and b = 2 may be left out.
-/// "paper" stands for twelve kernels and may be one element among others.
+/// "paper" stands for twelve kernels and may be one element among others. Before the kernels the list
+/// may say how to prepare the features: "tfidf; unit_rows; linear".
 pub fn parse(list: &str) -> Result<Vec<KernelSpec>> {
     if list.trim().is_empty() {
         let allowed = "a list such as 'paper' or 'gaussian(t=0.1); linear' is expected";
@@ -37,6 +54,7 @@ pub fn parse(list: &str) -> Result<Vec<KernelSpec>> {
     }
     const WHAT: &str = "the kernel list";
     let (mut specs, mut pool) = (Vec::new(), Vec::new());
+    let (mut steps, mut prepared) = ([None; MOST_STEPS], 0);
     for element in list.split(';') {
         let element = element.trim();
         if element.is_empty() {
@@ -44,7 +62,19 @@ pub fn parse(list: &str) -> Result<Vec<KernelSpec>> {
             return Err(refused(list, allowed.to_owned()));
         }
         let (name, assignments) = split(element)?;
-        if name.eq_ignore_ascii_case(PAPER.0) {
+        if let Some(step) = PREPARATIONS.iter().find(|step| step.name.eq_ignore_ascii_case(name)) {
+            parameters(element, assignments, &[])?;
+            if !specs.is_empty() {
+                let allowed = "features are prepared before the first kernel of the list";
+                return Err(refused(element, allowed.to_owned()));
+            }
+            if prepared == MOST_STEPS {
+                let allowed = format!("features are prepared in at most {MOST_STEPS} steps");
+                return Err(refused(element, allowed));
+            }
+            steps[prepared] = Some(step);
+            prepared += 1;
+        } else if name.eq_ignore_ascii_case(PAPER.0) {
             parameters(element, assignments, &[])?;
             if pool.is_empty() {
                 let mut kernels = PAPER.1.split(';').map(|kernel| one(kernel.trim()));
@@ -55,6 +85,11 @@ pub fn parse(list: &str) -> Result<Vec<KernelSpec>> {
             memory::push(&mut specs, one(element)?, WHAT)?;
         }
     }
+    if specs.is_empty() {
+        let allowed = "there is no kernel behind the preparing steps, such as linear";
+        return Err(refused(list, allowed.to_owned()));
+    }
+    specs.iter_mut().for_each(|spec: &mut KernelSpec| spec.steps = steps);
     Ok(specs)
 }
 
@@ -63,17 +98,20 @@ fn one(element: &str) -> Result<KernelSpec> {
     let (name, assignments) = split(element)?;
     let found = FUNCTIONS.iter().find(|function| function.name.eq_ignore_ascii_case(name));
     let function = found.ok_or_else(|| unknown_kernel(name))?;
-    Ok(KernelSpec { function, values: parameters(element, assignments, function.parameters)? })
+    let values = parameters(element, assignments, function.parameters)?;
+    Ok(KernelSpec { steps: [None; MOST_STEPS], function, values })
 }
 
 /// That there is no kernel called `name`, with what may have been meant.
 fn unknown_kernel(name: &str) -> Error {
     let is = |other: &&str| name.eq_ignore_ascii_case(other);
-    let called = FUNCTIONS.iter().find(|function| function.synonyms.iter().any(is));
-    let names = [PAPER.0].into_iter().chain(FUNCTIONS.iter().map(|function| function.name));
-    match called {
-        Some(function) => {
-            let hint = Hint::Called(function.name);
+    let functions = FUNCTIONS.iter().map(|function| (function.name, function.synonyms));
+    let steps = PREPARATIONS.iter().map(|step| (step.name, step.synonyms));
+    let all = functions.chain(steps);
+    let names = [PAPER.0].into_iter().chain(all.clone().map(|(name, _)| name));
+    match all.clone().find(|(_, synonyms)| synonyms.iter().any(is)) {
+        Some((called, _)) => {
+            let hint = Hint::Called(called);
             Error::UnknownName { kind: "kernel", name: excerpt(name), hint }
         }
         None => unknown("kernel", name, names, SYNONYMS),
@@ -146,13 +184,17 @@ fn refused(part: &str, allowed: String) -> Error {
 impl fmt::Display for KernelSpec {
     /// The kernel as [`parse`] reads it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.function.name)?;
-        for (k, (parameter, value)) in self.function.parameters.iter().zip(self.values).enumerate()
-        {
-            let before = if k == 0 { '(' } else { ',' };
-            write!(f, "{before}{}={}", parameter.name, Number(value))?;
+        for step in self.steps() {
+            write!(f, "{}; ", step.name)?;
         }
-        if self.function.parameters.is_empty() { Ok(()) } else { f.write_str(")") }
+        f.write_str(self.function.name)?;
+        let all = self.function.parameters.iter().zip(self.values);
+        let mut before = '(';
+        for (parameter, value) in all.filter(|(p, value)| !p.optional || *value != p.default) {
+            write!(f, "{before}{}={}", parameter.name, Number(value))?;
+            before = ',';
+        }
+        if before == '(' { Ok(()) } else { f.write_str(")") }
     }
 }
 
@@ -174,7 +216,7 @@ mod tests {
 
     fn kernel(name: &str, values: Values) -> KernelSpec {
         let function = FUNCTIONS.iter().find(|function| function.name == name).unwrap();
-        KernelSpec { function, values }
+        KernelSpec { steps: [None; MOST_STEPS], function, values }
     }
 
     fn gaussian(t: f64) -> KernelSpec {
@@ -250,13 +292,33 @@ mod tests {
     }
 
     #[test]
+    fn features_are_prepared_before_the_kernels() {
+        let list = parse("TFIDF; unit_rows(); linear; gaussian(t=0.1)").unwrap();
+        let names: Vec<_> = list.iter().map(KernelSpec::to_string).collect();
+        assert_eq!(names, ["tfidf; unit_rows; linear", "tfidf; unit_rows; gaussian(t=0.1)"]);
+        assert_eq!(parse(&names[0]).unwrap(), list[..1]);
+        assert!(parse("unit_rows; linear").unwrap() != parse("linear").unwrap());
+        for (list, expected) in [
+            ("linear; tfidf", "features are prepared before the first kernel of the list"),
+            ("standardize", "there is no kernel behind the preparing steps"),
+            ("tfidf(t=1); linear", "it has no parameter 't', it takes none"),
+            ("tfidf; tfidf; tfidf; tfidf; tfidf; linear", "in at most 4 steps"),
+            ("zscore; linear", "here it is called 'standardize'"),
+            ("standardise; linear", "the nearest known one is 'standardize'"),
+        ] {
+            let message = message(list);
+            assert!(message.contains(expected), "{list}: {message}");
+        }
+    }
+
+    #[test]
     fn an_unknown_kernel_is_answered_with_the_nearest() {
         assert_eq!(
             message("linear; gausian(t=1)"),
             "unknown kernel 'gausian': the nearest known one is 'gaussian'"
         );
         assert_eq!(message("rbf(t=1)"), "unknown kernel 'rbf': here it is called 'gaussian'");
-        let known = message("spline");
+        let known = message("exponentiated");
         assert!(known.contains("there are paper, "), "{known}");
         assert!(FUNCTIONS.iter().all(|function| known.contains(function.name)), "{known}");
         assert_eq!(message("LINAER"), "unknown kernel 'LINAER': the nearest known one is 'linear'");

@@ -8,6 +8,7 @@ mod features;
 mod functions;
 mod gram;
 mod list;
+mod prepare;
 
 pub(crate) use build::{build, memory_required};
 pub use features::{Features, Samples, Source};
@@ -15,3 +16,4 @@ pub use functions::{FUNCTIONS, Function, Parameter};
 pub use gram::{Gram, Label};
 pub(crate) use gram::{Part, bytes_held};
 pub use list::{KernelSpec, parse};
+pub use prepare::{PREPARATIONS, Preparation};
