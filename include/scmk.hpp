@@ -190,6 +190,11 @@ struct KernelFunction {
     std::string doc;
 };
 
+struct Preparation {
+    std::string name; /* as a list of kernels has it, before the first kernel */
+    std::string doc;
+};
+
 namespace detail {
 
 inline std::string message(scmk_status status, const scmk_model *model) {
@@ -419,8 +424,9 @@ public:
     }
 
     /* Builds kernels from features, one call a view. kernels: "paper" for the pool of twelve, or a
-       list such as "gaussian(t=0.1); linear"; scmk::kernel_functions() has what it may name. view: a
-       name as name_view() gives it, or "" for none. */
+       list such as "gaussian(t=0.1); linear"; scmk::kernel_functions() has what it may name, and
+       scmk::preparations() the steps that may stand before the kernels, as in "standardize; linear".
+       view: a name as name_view() gives it, or "" for none. */
 
     /* Row-major: feature j of sample i is x[i * n_features + j]. */
     Model &add_features(const double *x, std::size_t n_samples, std::size_t n_features,
@@ -851,6 +857,17 @@ inline std::vector<KernelFunction> kernel_functions() {
         const char *name, *parameters, *doc;
         detail::check(scmk_kernel_function_name(i, &name, &parameters, &doc));
         all.push_back({name, parameters, doc});
+    }
+    return all;
+}
+
+/* All steps in which Model::add_features prepares features. */
+inline std::vector<Preparation> preparations() {
+    std::vector<Preparation> all;
+    for (std::size_t i = 0; i < scmk_preparation_count(); i++) {
+        const char *name, *doc;
+        detail::check(scmk_preparation_name(i, &name, &doc));
+        all.push_back({name, doc});
     }
     return all;
 }

@@ -179,7 +179,7 @@ impl<'a> Model<'a> {
             }
             Some(spec) => {
                 let mut name = self.view_name(view)?;
-                // At most 50 characters.
+                // At most a hundred characters.
                 name.push_str(": ");
                 name.push_str(&spec.to_string());
                 Ok(name)

@@ -50,12 +50,17 @@ fn kernel_list(random: &mut Random) -> String {
     if random.below(6) == 0 {
         return "paper".to_owned();
     }
-    let one = |random: &mut Random| match random.below(4) {
+    let one = |random: &mut Random| match random.below(6) {
         0 => "linear".to_owned(),
+        4 => "cosine".to_owned(),
+        5 => format!("gaussian(neighbors={})", 1 + random.below(700)),
         1 | 2 => format!("gaussian(t={:e})", between(random, 1e-8, 1e6)),
         _ => format!("polynomial(a={:e},b={})", between(random, 1e-6, 1e6), 1 + random.below(4)),
     };
-    (0..1 + random.below(4)).map(|_| one(random)).collect::<Vec<_>>().join("; ")
+    let prepared = ["", "standardize; ", "unit_rows; ", "standardize; unit_rows; "];
+    let prepared = prepared[random.below(2) * random.below(4)];
+    let kernels: Vec<_> = (0..1 + random.below(4)).map(|_| one(random)).collect();
+    format!("{prepared}{}", kernels.join("; "))
 }
 
 /// Options over their whole ranges, some of them at the ends.

@@ -936,7 +936,7 @@ fn add_kernel(input: &mut Input<'_>) {
 }
 
 fn add_features(input: &mut Input<'_>) {
-    const LISTS: [&str; 12] = [
+    const LISTS: [&str; 15] = [
         "gaussian(t=0.1)",
         "linear",
         "gaussian; linear",
@@ -949,6 +949,9 @@ fn add_features(input: &mut Input<'_>) {
         "polynomial(b=2.5)",
         "gaussian(t=1",
         "laplacian",
+        "standardize; gaussian(neighbors=3)",
+        "unit_rows; cosine; linear",
+        "linear; tfidf",
     ];
     let target = target(input);
     if target.kernels >= MOST_KERNELS {

@@ -107,7 +107,7 @@ struct View {
     linear: bool,
 }
 
-const LISTS: [&str; 8] = [
+const LISTS: [&str; 10] = [
     "linear",
     "gaussian(t=0.1)",
     "paper",
@@ -116,6 +116,8 @@ const LISTS: [&str; 8] = [
     "polynomial(a=0,b=4)",
     "gaussian(t=100)",
     "gaussian(t=0.01); gaussian(t=1); gaussian(t=10)",
+    "standardize; gaussian(neighbors=7)",
+    "unit_rows; cosine; gaussian(t=0.1,neighbors=3)",
 ];
 
 impl View {

@@ -118,6 +118,9 @@ fn add_features(model: &mut Model<'_>, values: &[f64], extra: u8) -> scmk::Resul
         "gaussian(t=1e300)",
         "polynomial(a=1e300,b=1)",
         "linear",
+        "standardize; linear; gaussian(neighbors=2)",
+        "unit_rows; polynomial(a=0,b=3)",
+        "cosine",
     ];
     let samples = model.samples();
     let mut random = Random::new(u64::from(extra));

@@ -368,6 +368,31 @@ TEST_CASE("kernel functions are listed by the library") {
     CHECK(doc == name);
 }
 
+TEST_CASE("steps that prepare features are listed by the library") {
+    const Blobs blobs(12);
+    const auto steps = scmk::preparations();
+    REQUIRE(steps.size() == scmk_preparation_count());
+    REQUIRE(!steps.empty());
+    for (const auto &step : steps) {
+        INFO(step.name);
+        CHECK(!step.doc.empty());
+        scmk::Model model(blobs.n, Blobs::clusters);
+        model.add_features(blobs.x, 2, step.name + "; linear");
+        CHECK(model.kernel_names() == std::vector<std::string>{step.name + "; linear"});
+        const auto error = refused([&] { model.add_features(blobs.x, 2, "linear; " + step.name); });
+        CHECK(error.status() == SCMK_E_INVALID_ARGUMENT);
+        CHECK(error.what() == "kernels = '" + step.name +
+                                  "' is not allowed: features are prepared before the first kernel "
+                                  "of the list");
+        CHECK(model.kernel_names().size() == 1);
+    }
+    const char *name = "as it was", *doc = name;
+    CHECK(scmk_preparation_name(steps.size(), &name, &doc) == SCMK_E_INVALID_ARGUMENT);
+    CHECK(scmk_preparation_name(0, nullptr, &doc) == SCMK_E_NULL_ARGUMENT);
+    CHECK(name == std::string("as it was"));
+    CHECK(doc == name);
+}
+
 TEST_CASE("progress is told") {
     const Blobs blobs(60);
     scmk::Model model = long_model(blobs);
