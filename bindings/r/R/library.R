@@ -41,6 +41,8 @@ scmk_methods <- function() table_of(.Call(C_methods))
 
 scmk_kernels <- function() table_of(.Call(C_kernels))
 
+scmk_preparations <- function() table_of(.Call(C_preparations))
+
 scmk_infos <- function() table_of(.Call(C_infos))
 
 scmk_metrics <- function() table_of(.Call(C_metrics))
@@ -96,6 +98,11 @@ rd_kernels <- function() {
   known <- scmk_kernels()
   parameters <- ifelse(known$parameters == "", "", sprintf("(%s)", known$parameters))
   rd_items(paste0(known$name, parameters), known$doc)
+}
+
+rd_preparations <- function() {
+  known <- scmk_preparations()
+  rd_items(known$name, known$doc)
 }
 
 scmk_version <- function() .Call(C_version)

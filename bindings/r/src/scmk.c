@@ -361,6 +361,11 @@ static scmk_status describe_kernel(size_t row, const char **texts)
     return scmk_kernel_function_name(row, &texts[0], &texts[1], &texts[2]);
 }
 
+static scmk_status describe_preparation(size_t row, const char **texts)
+{
+    return scmk_preparation_name(row, &texts[0], &texts[1]);
+}
+
 static SEXP r_infos(void)
 {
     const char *columns[] = {"name", "type", "doc", ""};
@@ -383,6 +388,12 @@ static SEXP r_kernels(void)
 {
     const char *columns[] = {"name", "parameters", "doc", ""};
     return text_table(columns, scmk_kernel_function_count(), describe_kernel);
+}
+
+static SEXP r_preparations(void)
+{
+    const char *columns[] = {"name", "doc", ""};
+    return text_table(columns, scmk_preparation_count(), describe_preparation);
 }
 
 static SEXP r_set(SEXP handle, SEXP name, SEXP value)
@@ -595,7 +606,7 @@ static SEXP r_version(void)
 static const R_CallMethodDef ROUTINES[] = {
     ROUTINE(create, 2), ROUTINE(destroy, 1), ROUTINE(add_view, 6), ROUTINE(set_clusters, 2),
     ROUTINE(names, 2),  ROUTINE(options, 0), ROUTINE(infos, 0),    ROUTINE(metrics, 0),
-    ROUTINE(methods, 0), ROUTINE(kernels, 0),
+    ROUTINE(methods, 0), ROUTINE(kernels, 0), ROUTINE(preparations, 0),
     ROUTINE(set, 3),    ROUTINE(get, 2),     ROUTINE(info, 2),     ROUTINE(metric, 4),
     ROUTINE(fit, 2),    ROUTINE(result, 2),  ROUTINE(outcome, 1),  ROUTINE(version, 0),
     {NULL, NULL, 0},

@@ -199,10 +199,34 @@ test_that("kernel functions are listed by the library", {
   expect_error(scmk_kernels(1), "unused argument")
 })
 
+test_that("steps that prepare features are listed by the library", {
+  steps <- scmk_preparations()
+  expect_s3_class(steps, c("scmk_table", "data.frame"), exact = TRUE)
+  expect_named(steps, c("name", "doc"))
+  expect_gt(nrow(steps), 0)
+  expect_true(all(nzchar(steps$doc)))
+  # Counts, which no step refuses.
+  counts <- round(abs(data$x))
+  for (name in steps$name) {
+    prepared <- paste0(name, "; linear")
+    expect_named(coef(scmk(counts, 3, kernels = prepared)), prepared)
+    expect_named(coef(scmk(counts, 3, kernels = c(name, "linear"))), prepared)
+    late <- scmk_error_of(scmk(counts, 3, kernels = paste0("linear; ", name)))
+    expect_identical(late$status, "SCMK_E_INVALID_ARGUMENT")
+    expect_identical(conditionMessage(late), paste0("kernels = '", name, "' is not allowed: ",
+                                                    "features are prepared before the first kernel of the list"))
+  }
+  # A column that never changes becomes 0.
+  fits <- lapply(list(data$x, cbind(data$x, 0.1)), scmk, 3, kernels = "standardize; gaussian")
+  expect_equal(fits[[1]]$trace, fits[[2]]$trace)
+  expect_error(scmk_preparations(1), "unused argument")
+})
+
 test_that("tables are printed within the width of the console", {
   for (width in c(60, 80, 120)) {
     before <- options(width = width)
-    for (table in list(scmk_methods(), scmk_kernels(), scmk_infos(), scmk_metrics())) {
+    for (table in list(scmk_methods(), scmk_kernels(), scmk_preparations(), scmk_infos(),
+                       scmk_metrics())) {
       lines <- capture.output(print(table))
       expect_lte(max(nchar(lines)), width)
       words <- function(text) strsplit(paste(text, collapse = " "), "[[:space:]]+")[[1]]
@@ -229,7 +253,8 @@ test_that("the help takes its lists from the library", {
   text <- help_of("scmk.Rd")
   known <- scmk_options()
   named <- subset(known, name %in% c("alpha", "beta", "preset", "seed"))
-  for (doc in c(named$doc, scmk_methods()$doc, scmk_kernels()$doc)) expect_match(text, doc, fixed = TRUE)
+  docs <- c(named$doc, scmk_methods()$doc, scmk_kernels()$doc, scmk_preparations()$doc)
+  for (doc in docs) expect_match(text, doc, fixed = TRUE)
   for (name in scmk_methods()$name) expect_match(text, paste0(name, "\\W"))
   warm <- known$doc[known$name == "warm_start"]
   expect_match(help_of("scmk_model.Rd"), warm, fixed = TRUE)
