@@ -11,7 +11,8 @@ learned together, as Kang, Peng and Cheng (AAAI 2017) do. Older methods run on t
 [`scmk`](@ref) does all in one call, and [`SCMKResult`](@ref) is what it returns. [`Model`](@ref) is for
 more: several fits on the same kernels, kernels beside features, kernels that are not copied, cancelling
 from another thread. [`SCMK.options`](@ref), [`SCMK.clustering_methods`](@ref),
-[`SCMK.kernel_functions`](@ref), [`SCMK.infos`](@ref) and [`SCMK.metrics`](@ref) list what there is.
+[`SCMK.kernel_functions`](@ref), [`SCMK.preparations`](@ref), [`SCMK.infos`](@ref) and
+[`SCMK.metrics`](@ref) list what there is.
 """
 module SCMK
 

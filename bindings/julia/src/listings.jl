@@ -120,3 +120,23 @@ function kernel_functions()
                 doc = unsafe_string(doc[]))
     end
 end
+
+"""
+    SCMK.preparations() -> Vector{NamedTuple}
+
+The steps in which features are prepared, which the keyword `kernels` of [`scmk`](@ref) and
+[`add_features!`](@ref) names before the first kernel: `name` and `doc`.
+
+# Example
+```julia
+scmk(X, 3; kernels = "standardize; gaussian(t=0.1); linear")
+```
+"""
+function preparations()
+    return map(indices(:scmk_preparation_count)) do index
+        name, doc = Ref{Cstring}(), Ref{Cstring}()
+        check(ccall(entry(:scmk_preparation_name), Int32, (Csize_t, Ref{Cstring}, Ref{Cstring}),
+                    index, name, doc))
+        return (name = Symbol(unsafe_string(name[])), doc = unsafe_string(doc[]))
+    end
+end

@@ -204,7 +204,8 @@ Builds kernels from the features `X` and adds them. **Samples are the columns of
 Clustering.jl: a table with one sample a row is given as `X'`. Call it once for each view.
 
 `kernels` is `"paper"` (the paper's pool of twelve) or a list such as `"gaussian(t=0.1); linear"` of what
-[`SCMK.kernel_functions`](@ref) names. Messages and the names of the kernels call the view by its `name`.
+[`SCMK.kernel_functions`](@ref) names, before which it may prepare the features by steps of
+[`SCMK.preparations`](@ref). Messages and the names of the kernels call the view by its `name`.
 
 `progress` as for [`SCMK.fit!`](@ref). What stops a fit stops this call, too: an `SCMKError` with the
 status `:SCMK_E_STOPPED`, or the exception of a Ctrl-C. The model is then as it was.

@@ -11,7 +11,8 @@ a named tuple, a dictionary or pairs, such as `(pixels = X1, shape = X2)` or `["
 and the names of the weights then say which view they mean.
 
 `kernels` tells which kernels to build: `"paper"` for the paper's pool of twelve, or a list such as
-`"gaussian(t=0.1); linear"` of what [`SCMK.kernel_functions`](@ref) names. It is the same for all views, or
+`"gaussian(t=0.1); linear"` of what [`SCMK.kernel_functions`](@ref) names, before which it may prepare the
+features by steps of [`SCMK.preparations`](@ref): `"standardize; linear"`. It is the same for all views, or
 one for each view: a vector, or a named tuple or dictionary with the names of the views.
 
     scmk(K, k; kernels = "precomputed", options..., progress = nothing) -> SCMKResult

@@ -200,6 +200,28 @@ end
         @test refused(() -> SCMK.check(listed(length(functions))), :SCMK_E_INVALID_ARGUMENT)
     end
 
+    check("steps that prepare features are listed by the library") do
+        x, _, _ = blobs(12)
+        counts = round.(abs.(x))    # which no step refuses
+        steps = SCMK.preparations()
+        @test !isempty(steps)
+        for one in steps
+            @test !isempty(one.doc)
+            @test scmk(counts, 3; kernels = "$(one.name); linear").kernel_names == ["$(one.name); linear"]
+            @test refused(() -> scmk(counts, 3; kernels = "linear; $(one.name)"), :SCMK_E_INVALID_ARGUMENT,
+                          "kernels = '$(one.name)' is not allowed: features are prepared before the first " *
+                          "kernel of the list")
+        end
+        constant = [x; fill(0.1, 1, 12)]    # a feature that never changes becomes 0
+        fitted(x) = scmk(x, 3; kernels = "standardize; gaussian").trace
+        @test fitted(constant) ≈ fitted(x)
+        name = Ref{Cstring}()
+        listed(index) = ccall(SCMK.entry(:scmk_preparation_name), Int32,
+                              (Csize_t, Ref{Cstring}, Ptr{Cvoid}), index, name, C_NULL)
+        @test listed(length(steps) - 1) == SCMK.OK
+        @test refused(() -> SCMK.check(listed(length(steps))), :SCMK_E_INVALID_ARGUMENT)
+    end
+
     check("results of a model and of scmk agree, and are displayed") do
         x, truth, kernel = blobs(60)
         model = fit!(add_kernel!(Model(60, 3; alpha = 0.5), kernel))
@@ -870,9 +892,9 @@ end
     check("everything that is exported has a docstring") do
         documented = keys(Base.Docs.meta(SCMK))
         for name in [names(SCMK); [:options, :infos, :metrics, :clustering_methods, :methods_available,
-                     :kernel_functions, :library, :Progress, :assignments, :counts, :nclusters, :weights,
-                     :kernel_names, :view_weights, :view_names, :similarity, :embedding, :certified,
-                     :trace, :info, :outcome, :fit!]]
+                     :kernel_functions, :preparations, :library, :Progress, :assignments, :counts,
+                     :nclusters, :weights, :kernel_names, :view_weights, :view_names, :similarity,
+                     :embedding, :certified, :trace, :info, :outcome, :fit!]]
             @test any(binding -> binding.var === name, documented)
         end
     end
