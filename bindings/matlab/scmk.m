@@ -2,7 +2,8 @@ function [idx, model] = scmk(data, k, varargin)
 %SCMK  Cluster samples with several kernels, and learn a weight for each.
 %   IDX = scmk(X, k) divides the samples, the rows of X, into k clusters. IDX is
 %   a column of numbers from 1 to k, counted by first occurrence. Scale the
-%   columns of X first if they have different units.
+%   columns of X first if they have different units, or more simply let
+%   'kernels' do it: scmk(X, k, 'kernels', 'standardize; paper').
 %
 %   X can also be several views of the same samples: a struct with a matrix in
 %   each field, whose name the view then has, or a cell array of matrices. All
@@ -43,7 +44,9 @@ function [idx, model] = scmk(data, k, varargin)
 %   library's but of this function:
 %     'kernels'   which kernels are built: 'paper' (default, twelve a view); or
 %                 a list such as 'gaussian(t=0.1); linear' of what scmk_kernels
-%                 names; or 'precomputed'. A cell array has one for each view.
+%                 names, before which it may prepare the features by steps of
+%                 scmk_preparations, as in 'standardize; linear'; or
+%                 'precomputed'. A cell array has one for each view.
 %     'progress'  function handle, called several times a second with a struct
 %                 of step, iteration, fraction (of the step) and objective. If
 %                 it returns true (a logical), scmk stops: the last complete
@@ -77,8 +80,8 @@ function [idx, model] = scmk(data, k, varargin)
 %     [idx, model] = scmk(X, 3, 'progress', @(event) toc(started) > 10);
 %     model.outcome
 %
-%   See also SCMK_PATH, SCMK_OPTIONS, SCMK_METHODS, SCMK_KERNELS, SCMK_INFOS,
-%   SCMK_METRIC, SCMK_VERSION, SCMK_BUILD.
+%   See also SCMK_PATH, SCMK_OPTIONS, SCMK_METHODS, SCMK_KERNELS,
+%   SCMK_PREPARATIONS, SCMK_INFOS, SCMK_METRIC, SCMK_VERSION, SCMK_BUILD.
 
 if nargin < 2
     error('scmk:InvalidArgument', 'data and a number of clusters are expected: scmk(X, k)');

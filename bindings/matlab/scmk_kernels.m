@@ -10,7 +10,7 @@ function kernels = scmk_kernels()
 %   Example:
 %     idx = scmk(X, 3, 'kernels', 'gaussian(t=0.1); linear');
 %
-%   See also SCMK, SCMK_METHODS, SCMK_OPTIONS.
+%   See also SCMK, SCMK_PREPARATIONS, SCMK_METHODS, SCMK_OPTIONS.
 
 kernels = scmk_call('kernels');
 if nargout == 0

@@ -239,6 +239,20 @@ static mxArray *kernel_functions(mxArray **made)
     return NULL;
 }
 
+static mxArray *preparations(mxArray **made)
+{
+    const char *fields[] = {"name", "doc"};
+    size_t count = scmk_preparation_count();
+    *made = mxCreateStructMatrix(count, 1, 2, fields);
+    for (size_t i = 0; i < count; i++) {
+        const char *name, *doc;
+        TRY(NULL, scmk_preparation_name(i, &name, &doc));
+        mxSetField(*made, i, "name", mxCreateString(name));
+        mxSetField(*made, i, "doc", mxCreateString(doc));
+    }
+    return NULL;
+}
+
 /* ---------------------------------------------------------------- a fit: input */
 
 /* What a message calls a view before the library knows it. */
@@ -751,6 +765,8 @@ void mexFunction(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
         wrong = methods(&value);
     else if (strcmp(command, "kernels") == 0)
         wrong = kernel_functions(&value);
+    else if (strcmp(command, "preparations") == 0)
+        wrong = preparations(&value);
     else if (strcmp(command, "metric") == 0 && nrhs == 5)
         wrong = with_model(metric, prhs + 1, prhs[4], &value);
     else if (strcmp(command, "fit") == 0 && nrhs == 7)

@@ -22,6 +22,7 @@ tests = {
     'tables', @tables
     'methods_are_listed', @methods_are_listed
     'kernel_functions_are_listed', @kernel_functions_are_listed
+    'preparations_are_listed', @preparations_are_listed
     'version', @version_text
     'help', @help_texts
     };
@@ -372,6 +373,30 @@ for i = 1:numel(kernels)
     assert(~isempty(strfind(printed, written)));
 end
 raises('scmk:UnknownOption', [], @() scmk(X, 3, 'kernels', [kernels(1).name 'x']));
+end
+
+function preparations_are_listed()
+X = three_groups(12);
+counts = round(abs(X));   % which no step refuses
+steps = scmk_preparations();
+assert(~isempty(steps) && isequal(fieldnames(steps), {'name'; 'doc'}));
+lines = strsplit(strtrim(evalc('scmk_preparations')), sprintf('\n'));
+assert(numel(lines) == numel(steps));
+for i = 1:numel(steps)
+    name = steps(i).name;
+    words = regexp(lines{i}, '^(\S+)\s+(\S.*)$', 'tokens', 'once');
+    assert(strcmp(words{1}, name) && strcmp(words{2}, steps(i).doc), '%s', lines{i});
+    [~, model] = scmk(counts, 3, 'kernels', [name '; linear']);
+    assert(isequal(model.kernels, {[name '; linear']}), '%s', name);
+    raises('scmk:InvalidArgument', ['kernels = ''' name ''' is not allowed: features are ' ...
+        'prepared before the first kernel of the list'], ...
+        @() scmk(counts, 3, 'kernels', ['linear; ' name]));
+end
+% A column that never changes becomes 0.
+[~, model] = scmk(X, 3, 'kernels', 'standardize; gaussian');
+[~, other] = scmk([X, 0.1 * ones(12, 1)], 3, 'kernels', 'standardize; gaussian');
+assert(isequal(size(model.trace), size(other.trace)));
+assert(max(abs(model.trace - other.trace)) < 1e-9 * max(abs(model.trace)));
 end
 
 function version_text()
