@@ -81,7 +81,7 @@ fn certificates(folder: &Path, report: &mut Report) -> Outcome {
     for name in ["YALE", "JAFFE", "TR11", "BA"] {
         let data = Data::load(folder, name)?;
         for kernel in ["linear", "gaussian(t=1)"] {
-            let mut model = data.model(kernel, &["normalize=max", "beta=0"])?;
+            let mut model = data.model(kernel, &["preset=paper", "beta=0"])?;
             for alpha in ["1e-5", "1e-3", "0.1", "1", "10", "100"] {
                 set(&mut model, &[&format!("alpha={alpha}")])?;
                 let fit = model.fit(&Control::default(), None)?;
@@ -109,7 +109,7 @@ fn clusterings(folder: &Path, report: &mut Report) -> Outcome {
         ("ORL", "0.001", 60.0),
     ] {
         let data = Data::load(folder, name)?;
-        let options = ["normalize=max", "beta=1e-5", &format!("alpha={alpha}")];
+        let options = ["preset=paper", &format!("alpha={alpha}")];
         let mut model = data.model("paper", &options)?;
         let accuracy = accuracy(&data, model.fit(&Control::default(), None)?);
         let text = format!("{name:5} alpha {alpha:>5}: {accuracy:.1} % (at least {least} %)");

@@ -40,7 +40,7 @@ TARGETS = {
     7: "memory_required beside the measured peak",
 }
 PAPER = {"preset": "paper"}
-UNIT = {"alpha": 1, "normalize": "unit"}
+UNIT = {"preset": "joint"}
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ def exponent(sizes, values):
 
 def z_step(bench, kernel, alpha, threads):
     """Seconds of one cold Z-step, and its solution: β = 0 and one kernel need no second."""
-    options = dict(alpha=alpha, beta=0, learn_weights=0, normalize="none", kkt_tolerance=1e-8)
+    options = dict(preset="joint", alpha=alpha, beta=0, learn_weights=0, normalize="none", kkt_tolerance=1e-8)
     with bench.scmk.model(len(kernel), 10, labels="qr", threads=threads, **options) as model:
         model.borrow_kernel(kernel)
         model.fit()

@@ -7,8 +7,7 @@
  *
  *   scmk_model *model;
  *   if (scmk_create(n_samples, n_clusters, &model) != SCMK_OK) ...
- *   scmk_add_features(model, x, n_samples, n_features, n_features, 1, "paper");
- *   scmk_set_real(model, "alpha", 0.1);
+ *   scmk_add_features(model, x, n_samples, n_features, n_features, 1, "auto");
  *   if (scmk_fit(model) != SCMK_OK) fprintf(stderr, "%s\n", scmk_last_error());
  *   scmk_labels(model, labels, n_samples);
  *   scmk_destroy(model);
@@ -57,8 +56,8 @@
  *
  * Of the option method; see scmk_method_name.
  *
- *   scmk   similarity, clusters and weights of the kernels together, sum(sqrt(w)) = 1; with one
- *          kernel it is SCSK (Kang et al. 2017)
+ *   scmk   similarity, clusters and weights of the kernels together, sum(w) = 1, or by option
+ *          weighting sum(sqrt(w)) = 1; with one kernel it is SCSK (Kang et al. 2017)
  *   kkm    kernel k-means: squared distances to the centres, on the mean of the kernels (Schoelkopf
  *          et al. 1998)
  *   sc     spectral clustering with the mean kernel as affinities, option laplacian (Ng et al.
@@ -84,6 +83,8 @@
  * Before the first kernel a list may prepare the features, as in "tfidf; unit_rows; linear"; see
  * scmk_preparation_name.
  *
+ *   auto         what suits the view: tfidf; unit_rows for counts of which four fifths are 0,
+ *                unit_rows for other such features that are not negative, standardize for all else
  *   standardize  each feature to mean 0 and variance 1; one that never changes to 0
  *   tfidf        each feature, a count, times ln((1+n)/(1+m)) + 1, where m of n samples have it
  *   unit_rows    each sample divided by its length
@@ -118,7 +119,7 @@
 #define SCMK_TYPE_INT 1
 
 /*
- Type of an option: one of a few names.
+ Type of an option that is one of a few names, or of an info that is a text.
  */
 #define SCMK_TYPE_TEXT 2
 
@@ -293,8 +294,8 @@ const char *scmk_status_name(scmk_status status);
 /*
  Creates a model of n_samples samples that are to be divided into n_clusters clusters.
 
- n_samples: at least 1, and stays as it is. n_clusters: from 1 to n_samples; scmk_set_clusters
- changes it.
+ n_samples: at least 1, and stays as it is. n_clusters: from 1 to n_samples, or 0 to let each fit
+ choose it; scmk_set_clusters changes it.
  out: receives the model, which is to be given back with scmk_destroy.
 
  Errors: SCMK_E_NULL_ARGUMENT, SCMK_E_DIMENSION, SCMK_E_TOO_LARGE, SCMK_E_OUT_OF_MEMORY. Any
@@ -313,12 +314,13 @@ scmk_status scmk_create(size_t n_samples, size_t n_clusters, scmk_model **out);
 scmk_status scmk_destroy(scmk_model *model);
 
 /*
- Changes the number of clusters. Kernels and options stay, so that several numbers can be tried
+ Changes the number of clusters; 0 lets each fit choose it. Kernels and options stay, so that several numbers can be tried
  without building the kernels again; a result of an earlier fit is discarded if it changes.
 
  Errors: SCMK_E_DIMENSION; nothing has changed then. One thread at a time.
  */
-scmk_status scmk_set_clusters(scmk_model *model, size_t n_clusters);
+scmk_status scmk_set_clusters(scmk_model *model,
+                              size_t n_clusters);
 
 /*
  Names the view that the next scmk_add_features, scmk_add_kernel or scmk_borrow_kernel adds:
@@ -405,9 +407,10 @@ scmk_status scmk_borrow_kernel(scmk_model *model,
  n_samples: the model's number of samples. n_features: at least 1.
  sample_stride, feature_stride: in elements. A row for each sample (C): n_features, 1. A
  column for each feature (R, MATLAB): 1, n_samples.
- kernels: "paper" for the pool of twelve, or a list such as
+ kernels: NULL, "" or "auto" prepares the features by what they are and builds one kernel of them;
+ scmk_kernel_name tells what was done. "paper" is the paper's pool of twelve. Else a list such as
  "gaussian(t=0.1); linear; polynomial(a=1,b=2)"; before the kernels it may prepare the features, as
- in "standardize; gaussian(neighbors=7)" (see KERNELS).
+ in "standardize; gaussian(neighbors=7)" or "auto; linear" (see KERNELS).
 
  Features whose largest entry is outside of 1e-30 to 1e30 are divided by a power of two s, and the
  kernels multiplied by what that takes from them. A polynomial kernel is then (a + x'y/s^2)^b times
@@ -574,9 +577,30 @@ scmk_status scmk_set_progress(scmk_model *model, scmk_progress_fn fn, void *user
 scmk_status scmk_fit(scmk_model *model);
 
 /*
+ Scores numbers of clusters without building kernels again. The infos suggested_clusters,
+ suggested_next and suggested_confidence then tell the best number, or 1 if the samples do not fall
+ into clusters, the one to look at next, and how sure that is. A model of 0 clusters does this in every
+ fit. A result of an earlier fit stays; the number of clusters of the model does not change.
+
+ from, to: the range, from 1 to n_samples; 0 and 0 leave it to the library, and the infos
+ suggested_from and suggested_to tell it. Of large numbers only some are looked at; the others have
+ the score 0.
+ scores: len elements; len is at least to - from + 1, and that many are written, larger ones are
+ better. Where the range is the library's, as many as there are and fit. May be NULL when len is 0.
+
+ Errors: as for scmk_fit, and SCMK_E_DIMENSION, SCMK_E_NULL_ARGUMENT, SCMK_E_STOPPED. Nothing is
+ written then. One thread at a time.
+ */
+scmk_status scmk_suggest_clusters(scmk_model *model,
+                                  size_t from,
+                                  size_t to,
+                                  double *scores,
+                                  size_t len);
+
+/*
  Asks the call that is running on this model to stop soon. scmk_fit then returns SCMK_OK with the
  outcome SCMK_OUTCOME_CANCELLED; scmk_add_kernel, scmk_borrow_kernel, scmk_add_features,
- scmk_similarity, scmk_similarity_csc and scmk_model_metric return SCMK_E_STOPPED and leave the
+ scmk_suggest_clusters, scmk_similarity, scmk_similarity_csc and scmk_model_metric return SCMK_E_STOPPED and leave the
  model as it was. All others are too short to be stopped.
 
  If no call is running, or none that stops for it, the next scmk_fit on this model stops at once: a
@@ -690,10 +714,12 @@ scmk_status scmk_trace(const scmk_model *model, double *out, size_t cap, size_t 
 
  name: NUL-terminated; see scmk_info_name for all names. out: receives one double.
 
- Errors: SCMK_E_UNKNOWN_OPTION, SCMK_E_STATE (no fit yet, or a kernel or option has changed
+ Errors: SCMK_E_UNKNOWN_OPTION, SCMK_E_INVALID_ARGUMENT (a text), SCMK_E_STATE (no fit yet, or a kernel or option has changed
  since; scmk_info_name says which infos are known before a fit). One thread at a time.
  */
-scmk_status scmk_info_real(const scmk_model *model, const char *name, double *out);
+scmk_status scmk_info_real(const scmk_model *model,
+                           const char *name,
+                           double *out);
 
 /*
  Reads an info about the last fit that is a whole number.
@@ -706,6 +732,19 @@ scmk_status scmk_info_real(const scmk_model *model, const char *name, double *ou
 scmk_status scmk_info_int(const scmk_model *model, const char *name, int64_t *out);
 
 /*
+ Reads an info as a text; numbers are written in as many digits as they have.
+
+ name: NUL-terminated; see scmk_info_name for all names. buf, cap, needed: as for scmk_get_text.
+
+ Errors: as for scmk_info_real. One thread at a time.
+ */
+scmk_status scmk_info_text(const scmk_model *model,
+                           const char *name,
+                           char *buf,
+                           size_t cap,
+                           size_t *needed);
+
+/*
  Number of infos. Any thread.
  */
 size_t scmk_info_count(void);
@@ -714,11 +753,14 @@ size_t scmk_info_count(void);
  Describes an info. Any output but name may be NULL. Strings are static: never free them.
 
  index: from 0 to scmk_info_count() - 1.
- name: its name. type: SCMK_TYPE_REAL or SCMK_TYPE_INT. doc: one line of documentation.
+ name: its name. type: SCMK_TYPE_REAL, SCMK_TYPE_INT or SCMK_TYPE_TEXT. doc: one line of documentation.
 
  Errors: SCMK_E_NULL_ARGUMENT, SCMK_E_INVALID_ARGUMENT (index). Any thread.
  */
-scmk_status scmk_info_name(size_t index, const char **name, int32_t *type, const char **doc);
+scmk_status scmk_info_name(size_t index,
+                           const char **name,
+                           int32_t *type,
+                           const char **doc);
 
 /*
  An outcome in words, such as "iteration limit"; "unknown" for a number that is none, never

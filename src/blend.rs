@@ -62,6 +62,10 @@ impl<'k, 'a> WeightedKernels<'k, 'a> {
         self.kernels.len()
     }
 
+    pub(crate) fn samples(&self) -> usize {
+        self.samples
+    }
+
     /// Mixes the kernels with `weights` into `mixed`.
     pub(crate) fn mix(
         &self,

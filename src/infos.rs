@@ -1,7 +1,9 @@
-//! The infos: one table ([`TABLE`]) of numbers about a model and its last fit, by name.
+//! The infos: one table ([`TABLE`]) of numbers and texts about a model and its last fit, by name.
 
 use crate::error::{Error, Result, quoted, unknown};
+use crate::memory;
 use crate::model::{EMBEDDING, Model, SIMILARITY};
+use crate::options::number;
 
 /// Type of an info, and how it is read.
 #[derive(Clone, Copy)]
@@ -10,6 +12,8 @@ pub enum Value {
     Real(fn(&Model<'_>) -> Result<f64>),
     /// A whole number.
     Int(fn(&Model<'_>) -> Result<i64>),
+    /// A text.
+    Text(fn(&Model<'_>) -> Result<String>),
 }
 
 /// One row of the table.
@@ -21,7 +25,7 @@ pub struct Info {
     pub doc: &'static str,
 }
 
-use Value::{Int, Real};
+use Value::{Int, Real, Text};
 
 fn whole(count: usize) -> Result<i64> {
     Ok(i64::try_from(count).unwrap_or(i64::MAX))
@@ -56,6 +60,71 @@ pub const TABLE: &[Info] = &[
          kernel and lost in its rounding",
     },
     Info {
+        name: "beta_used",
+        kind: Real(|m| m.part(SIMILARITY, "beta_used", |f| f.beta_used)),
+        doc: "the beta that Z was found with: another than the option where adapt_beta is 1",
+    },
+    Info {
+        name: "warning",
+        kind: Text(|m| memory::text(&m.result()?.quality.warning, "a warning")),
+        doc: "what to know about the answer before it is trusted, such as clusters of single samples; empty \
+         if nothing",
+    },
+    Info {
+        name: "silhouette",
+        kind: Real(|m| m.part(None, "silhouette", |f| f.quality.silhouette)),
+        doc: "mean silhouette in the space of K_w, from -1 to 1: how much nearer samples are to their own \
+         cluster than to the next; none for one cluster",
+    },
+    Info {
+        name: "eigengap",
+        kind: Real(|m| m.part(EMBEDDING, "eigengap", |f| f.eigengap)),
+        doc: "of scmk, unless labels are read from P as the model has it: how far eigenvalue c + 1 of the \
+         graph's Laplacian is beyond eigenvalue c; large if c clusters is what the graph has",
+    },
+    Info {
+        name: "stability",
+        kind: Real(|m| m.part(SIMILARITY, "stability", |f| f.stability)),
+        doc: "of scmk with option subsamples: adjusted Rand index of the labels with those of four fifths of \
+         the samples, 1 if they are always the same",
+    },
+    Info {
+        name: "smallest_cluster",
+        kind: Int(|m| whole(m.result()?.quality.smallest)),
+        doc: "samples of the smallest cluster",
+    },
+    Info {
+        name: "largest_cluster",
+        kind: Int(|m| whole(m.result()?.quality.largest)),
+        doc: "samples of the largest cluster",
+    },
+    Info {
+        name: "suggested_clusters",
+        kind: Int(|m| whole(m.suggestion()?.best)),
+        doc: "number of clusters that scmk_suggest_clusters, or a fit with 0 clusters, found best; 1 if the \
+         samples do not fall into clusters",
+    },
+    Info {
+        name: "suggested_from",
+        kind: Int(|m| whole(m.suggestion()?.from)),
+        doc: "the first number of clusters that was scored",
+    },
+    Info {
+        name: "suggested_to",
+        kind: Int(|m| whole(m.suggestion()?.to())),
+        doc: "the last number of clusters that was scored",
+    },
+    Info {
+        name: "suggested_next",
+        kind: Int(|m| whole(m.suggestion()?.next)),
+        doc: "the number to look at next; 0 if there is none",
+    },
+    Info {
+        name: "suggested_confidence",
+        kind: Real(|m| Ok(m.suggestion()?.confidence)),
+        doc: "how sure that is, from 0 to 1",
+    },
+    Info {
         name: "has_similarity",
         kind: Int(|m| Ok(m.result()?.similarity.is_some().into())),
         doc: "1 if the result has a similarity, with kkt_residual, alpha_used and similarity_nnz, else 0",
@@ -73,7 +142,8 @@ pub const TABLE: &[Info] = &[
     Info {
         name: "clusters",
         kind: Int(|m| whole(m.clusters())),
-        doc: "clusters asked for; known before a fit",
+        doc: "clusters asked for, known before a fit; where the fit is to choose 0 before it and their number \
+         after it",
     },
     Info {
         name: "views",
@@ -158,11 +228,8 @@ impl Model<'_> {
     pub fn info_int(&self, name: &str) -> Result<i64> {
         match find(name)?.kind {
             Int(get) => get(self),
-            Real(_) => Err(Error::InvalidArgument {
-                name: "info".to_owned(),
-                value: quoted(name),
-                allowed: "this info is a real number, not a whole one".to_owned(),
-            }),
+            Real(_) => Err(refused(name, "this info is a real number, not a whole one")),
+            Text(_) => Err(refused(name, "this info is a text, not a number")),
         }
     }
 
@@ -171,6 +238,24 @@ impl Model<'_> {
         match find(name)?.kind {
             Int(get) => Ok(get(self)? as f64),
             Real(get) => get(self),
+            Text(_) => Err(refused(name, "this info is a text, not a number")),
         }
+    }
+
+    /// An info that is a text; numbers are written as one.
+    pub fn info_text(&self, name: &str) -> Result<String> {
+        Ok(match find(name)?.kind {
+            Int(get) => get(self)?.to_string(),
+            Real(get) => number(get(self)?),
+            Text(get) => get(self)?,
+        })
+    }
+}
+
+fn refused(name: &str, allowed: &str) -> Error {
+    Error::InvalidArgument {
+        name: "info".to_owned(),
+        value: quoted(name),
+        allowed: allowed.to_owned(),
     }
 }

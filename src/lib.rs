@@ -43,9 +43,11 @@
 //! | `spectral` | graphs, eigenvectors, grouping of parts |
 //! | `steps` | the three steps of Algorithm 2: Z, P and w |
 //! | [`labels`] | embedding to labels |
-//! | [`method`] | one table, one file a method: `scmk` is Algorithm 2 |
-//! | [`fitted`] | the result of a fit, with all that other samples need |
 //! | [`metrics`] | labels against a known truth |
+//! | [`method`] | one table, one file a method: `scmk` is Algorithm 2 |
+//! | [`quality`] | what an answer is worth without knowing the truth |
+//! | [`suggest`] | how many clusters there are |
+//! | [`fitted`] | the result of a fit, with all that other samples need |
 //! | [`options`] | settings by name |
 //! | [`Model`] | kernels, options and result in one place |
 //! | [`infos`] | one table: numbers about a model and its result |
@@ -72,12 +74,14 @@ pub mod monitor;
 pub mod options;
 pub mod outcome;
 mod panics;
+pub mod quality;
 #[allow(unsafe_code)]
 mod reserve;
 mod resources;
 pub mod settings;
 mod spectral;
 mod steps;
+pub mod suggest;
 mod sync;
 mod threads;
 mod vector;

@@ -10,6 +10,7 @@ use crate::metrics;
 use crate::monitor::{self, Control, Limit, Monitor, ProgressFn, Step};
 use crate::options::Options;
 use crate::resources;
+use crate::suggest::{self, Suggestion};
 use crate::threads;
 use std::fmt;
 
@@ -63,13 +64,16 @@ pub struct Model<'a> {
     /// The name that the next view is to have.
     next_view: Option<String>,
     options: Options,
+    /// What was last found about the number of clusters.
+    suggestion: Option<Suggestion>,
     fit: Option<Fit>,
     /// Whether options have changed since the fit, which is kept as a warm start only.
     stale: bool,
 }
 
 impl<'a> Model<'a> {
-    /// A model of `samples` samples to be divided into `clusters` clusters.
+    /// A model of `samples` samples to be divided into `clusters` clusters; 0 lets the fit choose how
+    /// many.
     pub fn new(samples: usize, clusters: usize) -> Result<Self> {
         if samples == 0 {
             return Err(Error::Dimension {
@@ -94,6 +98,7 @@ impl<'a> Model<'a> {
             views: Vec::new(),
             next_view: None,
             options: Options::default(),
+            suggestion: None,
             fit: None,
             stale: false,
         })
@@ -104,12 +109,50 @@ impl<'a> Model<'a> {
         self.samples
     }
 
-    /// Number of clusters.
+    /// Number of clusters; if it is to be chosen, that of the last fit, and 0 before.
     pub fn clusters(&self) -> usize {
-        self.clusters
+        match self.clusters {
+            0 => self.result().map_or(0, |fit| fit.clusters),
+            clusters => clusters,
+        }
     }
 
-    /// Changes the number of clusters; kernels and options stay. A change discards the result.
+    /// What the samples say about the number of clusters, from 2 or more to at most the number of
+    /// samples; `None` leaves the range to the library. Kernels and options are those of a fit by
+    /// `scmk`; a result stays.
+    pub fn suggest_clusters(
+        &mut self,
+        range: Option<(usize, usize)>,
+        watch: Watch<'_>,
+    ) -> Result<&Suggestion> {
+        self.check_kernels()?;
+        let views = self.views_of_kernels()?;
+        let (kernels, settings) = (&self.kernels, self.options.settings());
+        let range = suggest::checked(range, self.samples)?;
+        let nobody = Control::default();
+        let control = watch.control.unwrap_or(&nobody);
+        let suggestion = suggest::call(kernels, &views, range, settings, control, watch.progress)?;
+        Ok(self.suggestion.insert(suggestion))
+    }
+
+    /// What the last [`Model::suggest_clusters`], or a fit that chose, has found.
+    pub fn suggestion(&self) -> Result<&Suggestion> {
+        let of_fit = || self.result().ok()?.suggestion.as_ref();
+        self.suggestion.as_ref().or_else(of_fit).ok_or(Error::State(
+            "there is no suggestion: ask for one, or fit with 0 clusters (a changed kernel or option \
+             discards it)",
+        ))
+    }
+
+    fn check_kernels(&self) -> Result<()> {
+        match self.kernels.is_empty() {
+            true => Err(Error::State("there is no kernel to fit: add a kernel or features first")),
+            false => Ok(()),
+        }
+    }
+
+    /// Changes the number of clusters, or lets the fit choose (0); kernels and options stay. A change
+    /// discards the result.
     pub fn set_clusters(&mut self, clusters: usize) -> Result<()> {
         check_clusters(self.samples, clusters)?;
         if clusters != self.clusters {
@@ -197,6 +240,15 @@ impl<'a> Model<'a> {
         Ok(shares)
     }
 
+    /// The view of each kernel.
+    fn views_of_kernels(&self) -> Result<Vec<usize>> {
+        let mut views = memory::with_capacity(self.kernels.len(), "views")?;
+        for view in 0..self.views.len() {
+            views.extend(self.kernels_of(view).map(|_| view));
+        }
+        Ok(views)
+    }
+
     fn kernels_of(&self, view: usize) -> std::ops::Range<usize> {
         let start = if view == 0 { 0 } else { self.views[view - 1].end };
         start..self.views[view].end
@@ -280,6 +332,7 @@ impl<'a> Model<'a> {
     pub fn clear_kernels(&mut self) {
         self.kernels.clear();
         self.views.clear();
+        self.suggestion = None;
         self.fit = None;
     }
 
@@ -294,6 +347,7 @@ impl<'a> Model<'a> {
         change(&mut options)?;
         if options != self.options {
             self.options = options;
+            self.suggestion = None;
             self.stale = true;
             self.fit.take_if(|_| !self.options.warm_start);
         }
@@ -303,13 +357,16 @@ impl<'a> Model<'a> {
     /// Fits the model. `control` lets another thread cancel; `progress` is called on this thread
     /// and stops the fit by returning true.
     pub fn fit(&mut self, control: &Control, progress: Option<ProgressFn<'_>>) -> Result<&Fit> {
-        if self.kernels.is_empty() {
-            return Err(Error::State("there is no kernel to fit: add a kernel or features first"));
-        }
+        self.check_kernels()?;
         let earlier = self.fit.as_ref().filter(|_| self.options.warm_start);
         let (kernels, settings) = (&self.kernels, self.options.settings());
-        let fit = Fit::new(kernels, self.clusters, settings, earlier, control, progress)?;
+        let views = self.views_of_kernels()?;
+        let fit = Fit::new(kernels, &views, self.clusters, settings, earlier, control, progress)?;
         self.stale = false;
+        // The last one is told, be it of a fit.
+        if fit.suggestion.is_some() {
+            self.suggestion = None;
+        }
         Ok(self.fit.insert(fit))
     }
 
@@ -381,7 +438,11 @@ impl<'a> Model<'a> {
 
     /// Bytes a fit needs at most beyond the kernels, estimated from sizes and options alone.
     pub fn memory_required(&self) -> usize {
-        method::memory_required(self.samples, self.clusters, &self.options)
+        let clusters = match self.clusters {
+            0 => suggest::most(self.samples),
+            clusters => clusters,
+        };
+        method::memory_required(self.samples, clusters, &self.options)
     }
 
     /// Bytes of the kernels, and of the features behind them, that this library holds itself.
@@ -419,17 +480,18 @@ impl<'a> Model<'a> {
         })?;
         self.kernels.extend(kernels);
         self.views.push(View { name: self.next_view.take(), end: self.kernels.len() });
+        self.suggestion = None;
         self.fit = None;
         Ok(())
     }
 }
 
 fn check_clusters(samples: usize, clusters: usize) -> Result<()> {
-    if clusters == 0 || clusters > samples {
+    if clusters > samples {
         return Err(Error::Dimension {
             what: "n_clusters".to_owned(),
             given: clusters,
-            expected: format!("from 1 to n_samples = {samples} expected"),
+            expected: format!("from 1 to n_samples = {samples} expected, or 0 to choose"),
         });
     }
     Ok(())

@@ -169,6 +169,27 @@ impl Monitor<'_> {
     }
 }
 
+impl<'c> Monitor<'c> {
+    fn new(control: &'c Control, limit: Limit) -> Self {
+        Self {
+            control,
+            limit,
+            step: AtomicUsize::new(Step::Kernels as usize),
+            iteration: AtomicUsize::new(0),
+            done: AtomicUsize::new(0),
+            total: AtomicUsize::new(0),
+            objective: AtomicU64::new(f64::NAN.to_bits()),
+        }
+    }
+}
+
+/// Runs `work`, on the workers that are there, with what a call may still take once it was asked to
+/// stop: for most that is long enough to make something readable of what they have.
+pub(crate) fn in_grace<R>(work: impl FnOnce(&Monitor<'_>) -> R) -> R {
+    const SECONDS: f64 = 0.2;
+    work(&Monitor::new(&Control::default(), Limit::of_fit(SECONDS)))
+}
+
 /// Runs `work` on worker threads with a monitor; `progress` is called on this thread.
 pub(crate) fn monitored<R: Send>(
     threads: usize,
@@ -177,15 +198,7 @@ pub(crate) fn monitored<R: Send>(
     progress: Option<ProgressFn<'_>>,
     work: impl FnOnce(&Monitor<'_>, Report<'_>) -> R + Send,
 ) -> Result<R> {
-    let monitor = Monitor {
-        control,
-        limit,
-        step: AtomicUsize::new(Step::Kernels as usize),
-        iteration: AtomicUsize::new(0),
-        done: AtomicUsize::new(0),
-        total: AtomicUsize::new(0),
-        objective: AtomicU64::new(f64::NAN.to_bits()),
-    };
+    let monitor = Monitor::new(control, limit);
     let Some(progress) = progress else {
         return threads::run(threads, || work(&monitor, &|_| {}));
     };

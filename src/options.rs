@@ -3,7 +3,7 @@
 use crate::error::{Error, Hint, Result, Synonyms, quoted, unknown};
 use crate::method::METHODS;
 pub use crate::settings::{Kind, Spec};
-use crate::settings::{Method, Normalize, ROWS, Settings};
+use crate::settings::{Laplacian, Method, Normalize, ROWS, Settings, Weighting};
 use std::ops::Deref;
 
 /// Checked settings, which are set by name.
@@ -42,14 +42,10 @@ const METHOD: Spec = Spec {
 
 const PRESET: Spec = Spec {
     name: "preset",
-    doc: "sets normalize, alpha and beta together: paper is max, 0.01 and 1e-5; \
-          reads custom when they match neither",
-    kind: Kind::Text {
-        default: "default",
-        choices: &["default", "paper"],
-        get: preset,
-        set: set_preset,
-    },
+    doc: "sets normalize, alpha, beta, weighting, embedding, neighbors and diffusion together: auto \
+          (their defaults), joint (the model with kernels of one size), paper (the paper's scales and \
+          settings); reads custom when they match none",
+    kind: Kind::Text { default: PRESETS[0], choices: PRESETS, get: preset, set: set_preset },
 };
 
 /// Every option, in the order in which it is listed.
@@ -65,24 +61,27 @@ pub const TABLE: &[Spec] = &{
     table
 };
 
+const PRESETS: &[&str] = &["auto", "joint", "paper"];
+
 fn preset(s: &Settings) -> &'static str {
-    for name in ["default", "paper"] {
+    let matches = |name: &&&str| {
         let mut other = s.clone();
         set_preset(&mut other, name);
-        if other == *s {
-            return name;
-        }
-    }
-    "custom"
+        other == *s
+    };
+    PRESETS.iter().find(matches).unwrap_or(&"custom")
 }
 
 fn set_preset(s: &mut Settings, name: &str) {
+    let d = Settings::default();
     (s.normalize, s.alpha, s.beta) = match name {
         "paper" => (Normalize::Max, 0.01, 1e-5),
-        _ => {
-            let d = Settings::default();
-            (d.normalize, d.alpha, d.beta)
-        }
+        "joint" => (Normalize::Unit, 1.0, 1e-3),
+        _ => (d.normalize, d.alpha, d.beta),
+    };
+    (s.weighting, s.embedding, s.neighbors, s.diffusion) = match name {
+        "paper" | "joint" => (Weighting::Model, Laplacian::Unnormalized, 0, 0.0),
+        _ => (d.weighting, d.embedding, d.neighbors, d.diffusion),
     };
 }
 
@@ -116,6 +115,7 @@ const SYNONYMS: Synonyms = &[
     (&["timeout"], Hint::Called("time_limit")),
     (&["assign_labels"], Hint::Called("labels")),
     (&["algorithm", "model"], Hint::Called("method")),
+    (&["n_neighbors", "nn", "knn"], Hint::Called("neighbors")),
 ];
 
 /// A number as a person would write it: 0.001, 1, 1e-9.
@@ -291,14 +291,17 @@ mod tests {
     }
 
     #[test]
-    fn the_preset_sets_three_options_and_reads_back_what_they_are() {
+    fn the_preset_sets_several_options_and_reads_back_what_they_are() {
         let mut options = Options::default();
         options.set_text("preset", "paper").unwrap();
         assert_eq!((options.normalize, options.alpha), (Normalize::Max, 0.01));
         assert_eq!(options.get_text("preset").unwrap(), "paper");
         options.set_real("alpha", 5.0).unwrap();
         assert_eq!(options.get_text("preset").unwrap(), "custom");
-        options.set_text("preset", "default").unwrap();
+        options.set_text("preset", "auto").unwrap();
         assert_eq!(options, Options::default());
+        options.set_text("preset", "joint").unwrap();
+        assert_eq!((options.weighting, options.neighbors), (Weighting::Model, 0));
+        assert_eq!(options.get_text("preset").unwrap(), "joint");
     }
 }

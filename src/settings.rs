@@ -60,6 +60,16 @@ choice! {
     }
 }
 
+choice! {
+    /// Where the weights of the kernels come from when they are learned.
+    Weighting {
+        /// From how far the kernels agree about who is near whom; Σw = 1.
+        Agreement = "agreement",
+        /// From the model: what is easy to reproduce counts more; Σ√w = 1.
+        Model = "model",
+    }
+}
+
 /// What the option `embedding` calls the Laplacian of Z that labels are read from: P as the model has
 /// it, or the eigenvectors of the normalised one, rows scaled to unit length.
 const EMBEDDINGS: &[&str] = &["model", "normalized"];
@@ -230,10 +240,16 @@ macro_rules! settings {
 settings! {
     alpha: real(1.0, 1e-12, 1e12)
         "of scmk: weight of |Z|^2; small gives few neighbours, large many";
-    beta: real(1e-3, 0.0, 1e12)
-        "of scmk: weight of Tr(P'LP); 0 is pure self-expression";
+    beta: real(0.0, 0.0, 1e12)
+        "of scmk: weight of Tr(P'LP), which pulls the graph apart; 0 is pure self-expression";
+    adapt_beta: switch(false)
+        "of scmk: 1 raises or lowers beta until the graph falls into exactly c parts, none of them a single \
+         sample; the info warning tells when it cannot";
     learn_weights: switch(true)
         "1 learns the kernel weights, 0 keeps them equal, as methods do that learn none";
+    weighting: choice(Weighting = Agreement)
+        "how scmk learns the weights: agreement (of the views with one another, sum(w) = 1) or model (the \
+         paper's, sum(sqrt(w)) = 1); equal weights have the same sum";
     normalize: choice(Normalize = Unit)
         "scaling of each kernel: none, max (by its largest entry, the paper's), \
          unit (centred, mean diagonal 1)";
@@ -246,8 +262,14 @@ settings! {
     labels: choice(Labels = Auto)
         "how scmk, sc and aasc read labels from the embedding unless the graph has exactly c parts: \
          auto (k-means), kmeans, rotation, qr";
-    embedding: embedding(Laplacian = Unnormalized)
+    embedding: embedding(Laplacian = Symmetric)
         "what scmk reads labels from: model (P), normalized (normalised Laplacian of Z, unit rows)";
+    neighbors: whole(i64 = -1, -1, 1_000_000)
+        "of scmk: the largest entries of each column of Z that labels are read from, its diagonal left out; \
+         -1 is 4 ln(n/c), 0 takes Z as it is";
+    diffusion: real(4.0, 0.0, 100.0)
+        "of scmk with embedding normalized: steps of a random walk on the graph, by which faint eigenvectors \
+         count less; 0 counts all the same";
     laplacian: choice(Laplacian = Symmetric)
         "what sc and aasc embed with: symmetric (normalised), unnormalized";
     gamma: real(0.5, 0.01, 0.99)
@@ -256,6 +278,9 @@ settings! {
         "starts of k-means, and of the kernel k-means methods; the best is kept";
     seed: whole(u64 = 0, 0, i64::MAX)
         "seed of the starts of k-means and of the kernel k-means methods; nothing else is random";
+    subsamples: whole(usize = 0, 0, 1000)
+        "of scmk: so many times four fifths of the samples are clustered again, which gives the info \
+         stability; 0 does not";
     warm_start: switch(false)
         "1 starts scmk from the last result instead of from scratch: faster along a path of \
          alpha or beta, but the answer then depends on the path";

@@ -41,6 +41,7 @@ fn gaussian(points: &Points, width: f64) -> Vec<f64> {
 fn model(kernels: &[Vec<f64>], clusters: usize, options: &[(&str, &str)]) -> Model<'static> {
     let samples = kernels[0].len().isqrt();
     let mut model = Model::new(samples, clusters).unwrap();
+    set(&mut model, &[("preset", "joint")]);
     kernels.iter().for_each(|kernel| model.add_kernel(kernel, samples).unwrap());
     set(&mut model, options);
     model

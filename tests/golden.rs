@@ -50,37 +50,49 @@ fn gaussian(points: &Table, width: f64) -> Table {
 
 fn problems() -> Vec<Problem> {
     let view = |seed| clouds(24, 3, 3, 2.5, seed);
+    // The same clusters in other words, and sixty samples each at a place of its own.
+    let large = |seed| clouds(60, 3, 3, 2.5, seed);
+    let near = |seed| {
+        let turn = |row: &Vec<f64>| vec![row[0] - row[1] + 0.1 * row[0] * row[0], row[1] + row[2]];
+        large(seed).iter().map(turn).collect()
+    };
+    let noise = |seed| clouds(60, 4, 60, 0.0, seed);
+    let separate = |seed| clouds(60, 3, 4, 0.8, seed);
     let kernels = || vec![gaussian(&view(1), 10.0), gaussian(&view(2), 30.0)];
     let solved = |name, clusters, options, input| Problem { name, clusters, options, input };
     let mut all = vec![
         solved(
             "one_kernel",
             3,
-            vec![("alpha", "0.1"), ("beta", "0.001")],
+            vec![("preset", "joint"), ("alpha", "0.1"), ("beta", "0.001")],
             Input::Kernels(vec![kernels().remove(0)]),
         ),
         solved("several_kernels", 3, vec![("preset", "paper")], Input::Kernels(kernels())),
         solved(
             "features",
             3,
-            vec![("alpha", "0.5"), ("embedding", "normalized")],
+            vec![("preset", "joint"), ("alpha", "0.5"), ("embedding", "normalized")],
             Input::Features(vec![view(3), view(4)], "gaussian(t=0.1); linear; polynomial(a=1,b=2)"),
         ),
         solved(
             "prepared",
             3,
-            vec![("alpha", "0.5"), ("embedding", "normalized")],
+            vec![("preset", "joint"), ("alpha", "0.5"), ("embedding", "normalized")],
             Input::Features(
                 vec![view(5), view(6)],
                 "standardize; gaussian(t=2,neighbors=5); cosine; linear",
             ),
         ),
+        // Plain defaults: two views that agree and one of noise.
+        solved("auto", 3, Vec::new(), Input::Features(vec![large(7), near(7), noise(9)], "auto")),
+        // The number of clusters is chosen.
+        solved("chosen", 0, Vec::new(), Input::Features(vec![separate(8)], "auto")),
         // Twelve samples at four places. (Any larger number of clusters would leave it to the last
         // digit which of the equal samples are told apart.)
         solved(
             "degenerate",
             4,
-            vec![("alpha", "0.1")],
+            vec![("preset", "joint"), ("alpha", "0.1")],
             Input::Kernels(vec![gaussian(
                 &(0..12).map(|i| clouds(4, 2, 4, 1.0, 5)[i % 4].clone()).collect(),
                 8.0,
@@ -217,7 +229,6 @@ const BAD: &[Bad] = &[
     bad("not_a_number", "SCMK_E_NOT_FINITE", "entry", "7 4", "NaN"),
     bad("infinite", "SCMK_E_NOT_FINITE", "entry", "0 23", "Inf"),
     bad("asymmetric", "SCMK_E_ASYMMETRIC", "entry", "5 2", "0.75"),
-    bad("no_cluster", "SCMK_E_DIMENSION", "clusters", "", "0"),
     bad("too_many_clusters", "SCMK_E_DIMENSION", "clusters", "", "25"),
     bad("unknown_option", "SCMK_E_UNKNOWN_OPTION", "option", "aplha", "1"),
     bad("negative_alpha", "SCMK_E_INVALID_ARGUMENT", "option", "alpha", "-1"),
@@ -231,6 +242,8 @@ const BAD: &[Bad] = &[
     bad("unknown_metric", "SCMK_E_UNKNOWN_OPTION", "metric", "", "acuracy"),
     bad("clusters_as_an_option", "SCMK_E_UNKNOWN_OPTION", "option", "k", "3"),
     bad("option_of_another_library", "SCMK_E_UNKNOWN_OPTION", "option", "nstart", "10"),
+    bad("unknown_weighting", "SCMK_E_INVALID_ARGUMENT", "option", "weighting", "paper"),
+    bad("step_beside_auto", "SCMK_E_INVALID_ARGUMENT", "kernels", "", "auto; tfidf; linear"),
     bad("prepared_too_late", "SCMK_E_INVALID_ARGUMENT", "kernels", "", "linear; unit_rows"),
     bad("negative_counts", "SCMK_E_INVALID_ARGUMENT", "kernels", "", "tfidf; linear"),
     bad("kernel_of_another_library", "SCMK_E_UNKNOWN_OPTION", "kernels", "", "rbf"),

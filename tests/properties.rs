@@ -27,6 +27,13 @@ fn rows(x: &[f64], samples: usize) -> Features<'_> {
     Features { values: x, samples, features, sample_stride: features, feature_stride: 1 }
 }
 
+/// A model whose defaults are those of the joint model: weights by the paper's rule, labels from P.
+fn joint<'a>(samples: usize, clusters: usize) -> scmk::Result<Model<'a>> {
+    let mut model = Model::new(samples, clusters)?;
+    set(&mut model, &[("preset", "joint")]);
+    Ok(model)
+}
+
 fn set(model: &mut Model<'_>, options: &[(&str, &str)]) {
     model
         .set(|checked| options.iter().try_for_each(|(name, value)| checked.set_text(name, value)))
@@ -103,7 +110,7 @@ fn objective(kernels: &[Vec<f64>], fit: &Fit, alpha: f64, beta: f64) -> f64 {
 #[test]
 fn results_are_feasible_and_certified_in_every_regime() {
     let (x, _) = clouds(90, 6, 4, 2.0);
-    let mut model = Model::new(90, 4).unwrap();
+    let mut model = joint(90, 4).unwrap();
     model.add_features(rows(&x, 90), "paper").unwrap();
     for normalize in ["none", "max", "unit"] {
         for alpha in ["1e-5", "1e-3", "0.1", "1", "100"] {
@@ -118,7 +125,7 @@ fn results_are_feasible_and_certified_in_every_regime() {
 #[test]
 fn the_objective_is_what_its_definition_says() {
     let (x, _) = clouds(40, 5, 3, 2.5);
-    let mut model = Model::new(40, 3).unwrap();
+    let mut model = joint(40, 3).unwrap();
     model.add_features(rows(&x, 40), "gaussian(t=0.1); linear; polynomial(a=1,b=2)").unwrap();
     let kernels: Vec<Vec<f64>> = model
         .kernels()
@@ -138,7 +145,7 @@ fn the_objective_is_what_its_definition_says() {
 #[test]
 fn clear_clusters_are_found_by_every_way_of_reading_labels() {
     let (x, classes) = clouds(120, 8, 5, 0.8);
-    let mut model = Model::new(120, 5).unwrap();
+    let mut model = joint(120, 5).unwrap();
     model.add_features(rows(&x, 120), "gaussian(t=0.05); linear").unwrap();
     for labels in ["auto", "kmeans", "rotation", "qr"] {
         for embedding in ["model", "normalized"] {
@@ -156,7 +163,7 @@ fn reordered_samples_give_the_reordered_answer() {
     let shuffled: Vec<f64> = order.iter().flat_map(|&i| x[i * 5..(i + 1) * 5].to_vec()).collect();
     for alpha in ["0.01", "5"] {
         let [one, other] = [&x, &shuffled].map(|x| {
-            let mut model = Model::new(70, 3).unwrap();
+            let mut model = joint(70, 3).unwrap();
             model.add_features(rows(x, 70), "gaussian(t=0.2); linear").unwrap();
             fit(&mut model, &[("alpha", alpha), ("labels", "qr")])
         });
@@ -179,7 +186,7 @@ fn reordered_samples_give_the_reordered_answer() {
 #[test]
 fn the_scale_of_a_kernel_means_nothing_under_unit() {
     let (x, _) = clouds(50, 4, 3, 2.0);
-    let mut model = Model::new(50, 3).unwrap();
+    let mut model = joint(50, 3).unwrap();
     model.add_features(rows(&x, 50), "gaussian(t=0.2); linear").unwrap();
     let kernels: Vec<Vec<f64>> = model
         .kernels()
@@ -188,7 +195,7 @@ fn the_scale_of_a_kernel_means_nothing_under_unit() {
         .collect();
     let plain = fit(&mut model, &[]);
     for factor in [1e-300, 3.7e-5, 1024.0, 1e300] {
-        let mut scaled = Model::new(50, 3).unwrap();
+        let mut scaled = joint(50, 3).unwrap();
         for kernel in &kernels {
             let values: Vec<f64> = kernel.iter().map(|v| v * factor).collect();
             scaled.add_kernel(&values, 50).unwrap();
@@ -207,14 +214,14 @@ fn the_scale_of_a_kernel_means_nothing_under_unit() {
 fn a_large_alpha_spreads_each_column_evenly_as_theorem_2_says() {
     // Without the pull of P every sample draws evenly on all others …
     let (x, _) = clouds(40, 3, 2, 1.0);
-    let mut model = Model::new(40, 2).unwrap();
+    let mut model = joint(40, 2).unwrap();
     model.add_features(rows(&x, 40), "linear").unwrap();
     let even = fit(&mut model, &[("alpha", "1e9"), ("beta", "0")]);
     assert!(dense(&even).iter().all(|v| (v - 1.0 / 40.0).abs() < 1e-6));
 
     // … and with a pull that separates the parts, evenly on those of its own part.
     let (x, classes) = clouds(40, 3, 2, 0.2);
-    let mut model = Model::new(40, 2).unwrap();
+    let mut model = joint(40, 2).unwrap();
     model.add_features(rows(&x, 40), "gaussian(t=0.05)").unwrap();
     let split = fit(&mut model, &[("alpha", "1e-4"), ("beta", "0")]);
     let start = metrics::metric("accuracy", &classes, &split.labels).unwrap();
@@ -235,7 +242,7 @@ fn a_large_alpha_spreads_each_column_evenly_as_theorem_2_says() {
 #[test]
 fn the_answer_has_the_same_bits_for_any_number_of_threads() {
     let (x, _) = clouds(400, 6, 6, 2.5);
-    let mut model = Model::new(400, 6).unwrap();
+    let mut model = joint(400, 6).unwrap();
     model.add_features(rows(&x, 400), "gaussian(t=0.01); gaussian(t=1); linear").unwrap();
     for alpha in ["0.001", "10"] {
         let fits = ["1", "2", "8"]
@@ -253,7 +260,7 @@ fn the_answer_has_the_same_bits_for_any_number_of_threads() {
 #[test]
 fn a_refit_and_a_borrowed_kernel_give_the_same_bits() {
     let (x, _) = clouds(80, 6, 3, 2.0);
-    let mut model = Model::new(80, 3).unwrap();
+    let mut model = joint(80, 3).unwrap();
     model.add_features(rows(&x, 80), "gaussian(t=0.1); linear").unwrap();
     let kernels: Vec<Vec<f64>> = model
         .kernels()
@@ -261,7 +268,7 @@ fn a_refit_and_a_borrowed_kernel_give_the_same_bits() {
         .map(|kernel| (0..80).flat_map(|j| kernel.column(j).unwrap()).collect())
         .collect();
     let (first, second) = (fit(&mut model, &[]), fit(&mut model, &[]));
-    let mut borrowed = Model::new(80, 3).unwrap();
+    let mut borrowed = joint(80, 3).unwrap();
     for kernel in &kernels {
         borrowed.borrow_kernel(kernel, 80).unwrap();
     }
@@ -277,7 +284,7 @@ fn a_refit_and_a_borrowed_kernel_give_the_same_bits() {
 fn the_smallest_and_largest_numbers_of_clusters_work() {
     let (x, _) = clouds(12, 3, 3, 2.0);
     for (samples, clusters) in [(1, 1), (2, 1), (2, 2), (12, 1), (12, 12), (12, 11)] {
-        let mut model = Model::new(samples, clusters).unwrap();
+        let mut model = joint(samples, clusters).unwrap();
         let view = rows(&x[..samples * 3], samples);
         // One sample has no distances to build a Gaussian from.
         let kernels = if samples == 1 { "linear" } else { "gaussian(t=1); linear" };
@@ -306,7 +313,7 @@ fn degenerate_kernels_that_are_still_kernels_work() {
         [("identity", &identity), ("blocks", &blocks), ("duplicates", &duplicates)]
     {
         for alpha in ["1e-5", "0.1", "1", "100"] {
-            let mut model = Model::new(n, 3).unwrap();
+            let mut model = joint(n, 3).unwrap();
             model.add_kernel(kernel, n).unwrap();
             let fit = fit(&mut model, &[("alpha", alpha)]);
             feasible(&fit, 3);
@@ -327,7 +334,7 @@ fn degenerate_kernels_that_are_still_kernels_work() {
 #[test]
 fn a_host_that_stops_after_the_second_iteration_gets_that_iterate() {
     let (x, _) = clouds(200, 6, 4, 3.0);
-    let mut model = Model::new(200, 4).unwrap();
+    let mut model = joint(200, 4).unwrap();
     model.add_features(rows(&x, 200), "paper").unwrap();
     set(&mut model, &[("tolerance", "0"), ("alpha", "0.01"), ("beta", "1")]);
     let caller = std::thread::current().id();
@@ -353,7 +360,7 @@ fn a_host_that_stops_after_the_second_iteration_gets_that_iterate() {
 #[test]
 fn limits_end_a_fit_with_an_outcome_and_a_result() {
     let (x, _) = clouds(300, 6, 4, 3.0);
-    let mut model = Model::new(300, 4).unwrap();
+    let mut model = joint(300, 4).unwrap();
     model.add_features(rows(&x, 300), "paper").unwrap();
     let once = fit(&mut model, &[("max_iterations", "1"), ("tolerance", "0")]);
     assert_eq!((once.outcome, once.iterations()), (Outcome::IterationLimit, 1));
@@ -374,7 +381,7 @@ fn limits_end_a_fit_with_an_outcome_and_a_result() {
 #[test]
 fn a_cancel_from_another_thread_stops_the_fit() {
     let (x, _) = clouds(700, 6, 4, 3.0);
-    let mut model = Model::new(700, 4).unwrap();
+    let mut model = joint(700, 4).unwrap();
     model.add_features(rows(&x, 700), "paper").unwrap();
     set(&mut model, &[("tolerance", "0"), ("max_iterations", "1000000"), ("beta", "10")]);
     let control = Control::default();
@@ -392,7 +399,7 @@ fn a_cancel_from_another_thread_stops_the_fit() {
 #[test]
 fn nothing_is_learned_twice_and_changes_discard_the_result() {
     let (x, _) = clouds(30, 4, 3, 2.0);
-    let mut model = Model::new(30, 3).unwrap();
+    let mut model = joint(30, 3).unwrap();
     assert!(model.fit(&Control::default(), None).is_err());
     assert!(model.result().is_err());
     model.add_features(rows(&x, 30), "linear").unwrap();
@@ -412,7 +419,7 @@ fn nothing_is_learned_twice_and_changes_discard_the_result() {
 #[test]
 fn a_progress_callback_that_panics_takes_nothing_along() {
     let (x, _) = clouds(60, 4, 3, 2.0);
-    let mut model = Model::new(60, 3).unwrap();
+    let mut model = joint(60, 3).unwrap();
     model.add_features(rows(&x, 60), "linear; gaussian(t=1)").unwrap();
     let control = Control::default();
     let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {

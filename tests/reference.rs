@@ -108,6 +108,7 @@ fn infos() -> String {
             let kind = match info.kind {
                 infos::Value::Real(_) => "real",
                 infos::Value::Int(_) => "int",
+                infos::Value::Text(_) => "text",
             };
             [code(info.name), kind.to_owned(), info.doc.to_owned()]
         }),

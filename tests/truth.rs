@@ -176,6 +176,7 @@ fn check(number: usize) -> bool {
     let clusters = 1 + random.below(4.min(n));
     let kernels: Vec<Vec<f64>> = (0..1 + random.below(3)).map(|_| kernel(n, random)).collect();
     let mut model = Model::new(n, clusters).unwrap();
+    model.set(|o| o.set_text("preset", "joint")).unwrap();
     for values in &kernels {
         if random.below(2) == 0 {
             model.add_kernel(values, n).unwrap();

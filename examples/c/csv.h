@@ -2,7 +2,6 @@
 #ifndef SCMK_EXAMPLE_CSV_H
 #define SCMK_EXAMPLE_CSV_H
 
-#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,21 +47,6 @@ static inline csv_table csv_read(const char *folder, const char *name) {
         exit(EXIT_FAILURE);
     }
     table.cols = count / table.rows;
-    return table;
-}
-
-/* Shifts and scales each column to mean 0 and variance 1: the columns have units of their own. */
-static inline csv_table csv_standardized(csv_table table) {
-    for (size_t j = 0; j < table.cols; j++) {
-        double mean = 0, variance = 0, *column = table.values + j;
-        for (size_t i = 0; i < table.rows; i++)
-            mean += column[i * table.cols] / (double)table.rows;
-        for (size_t i = 0; i < table.rows; i++)
-            variance += pow(column[i * table.cols] - mean, 2) / (double)table.rows;
-        double deviation = variance > 0 ? sqrt(variance) : 1;
-        for (size_t i = 0; i < table.rows; i++)
-            column[i * table.cols] = (column[i * table.cols] - mean) / deviation;
-    }
     return table;
 }
 

@@ -3,6 +3,7 @@
  */
 #include "csv.h"
 #include "png.h"
+#include <math.h>
 #include <scmk.h>
 
 enum { CLUSTERS = 10, VIEWS = 6 };
@@ -21,14 +22,12 @@ static scmk_status learn(scmk_model *model, const char *folder, size_t n, int32_
                          double *z) {
     scmk_status status;
     for (int v = 0; v < VIEWS; v++) {
-        csv_table x = csv_standardized(csv_read(folder, VIEW[v]));
-        status = scmk_add_features(model, x.values, x.rows, x.cols, x.cols, 1, "gaussian(t=0.2)");
+        csv_table x = csv_read(folder, VIEW[v]);
+        status = scmk_add_features(model, x.values, x.rows, x.cols, x.cols, 1, "auto");
         free(x.values);
         if (status != SCMK_OK)
             return status;
     }
-    TRY(scmk_set_real(model, "alpha", 30));
-    TRY(scmk_set_text(model, "embedding", "normalized"));
     TRY(scmk_fit(model));
     TRY(scmk_labels(model, labels, n));
     TRY(scmk_similarity(model, z, n * n));

@@ -173,7 +173,7 @@ impl Set {
     /// A model of one of the kernels, or of all.
     pub fn model(&self, kernel: Option<usize>) -> scmk::Result<Model<'_>> {
         let mut model = Model::new(self.data.samples, self.data.clusters())?;
-        set(&mut model, &["normalize=max", "threads=1"])?;
+        set(&mut model, &["preset=paper", "threads=1"])?;
         for (k, (_, values)) in self.kernels.iter().enumerate() {
             if kernel.is_none_or(|only| only == k) {
                 model.borrow_kernel(values, self.data.samples)?;

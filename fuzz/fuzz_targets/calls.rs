@@ -101,6 +101,7 @@ impl Shadow {
 #[derive(Clone, PartialEq)]
 struct Fitted {
     method: String,
+    clusters: usize,
     /// Whether it was not stopped.
     complete: bool,
     iterations: i64,
@@ -163,6 +164,8 @@ fn step(input: &mut Input<'_>) {
     let choice = input.byte();
     match choice {
         // The calls that came later: so earlier inputs mean what they meant.
+        216..220 => return suggest_clusters(input),
+        220..224 => return info_text(input),
         224..228 => return set_clusters(input),
         228..233 => return name_view(input),
         233..237 => return view_name(input),
@@ -238,12 +241,22 @@ fn target(input: &mut Input<'_>) -> Target {
             model,
             refusal,
             samples: shadow.map_or(3, |shadow| shadow.samples),
-            clusters: shadow.map_or(2, |shadow| shadow.clusters),
+            clusters: shadow.map_or(2, Shadow::clusters_known),
             kernels: shadow.map_or(1, |shadow| shadow.kernels),
             views: shadow.map_or(1, |shadow| shadow.views.len()),
             fitted: shadow.and_then(|shadow| shadow.fitted.clone()),
         }
     })
+}
+
+impl Shadow {
+    /// The number of clusters: as asked for, or as the last fit chose.
+    fn clusters_known(&self) -> usize {
+        match (self.clusters, &self.fitted) {
+            (0, Some(fitted)) => fitted.clusters,
+            (clusters, _) => clusters,
+        }
+    }
 }
 
 impl Target {
@@ -281,10 +294,10 @@ impl Target {
         let Some(index) = self.model else { return };
         let (counts, fitted) = world(|world| {
             let shadow = &world.models[index];
-            let Shadow { samples, clusters, kernels, views, .. } = shadow;
+            let Shadow { samples, kernels, views, .. } = shadow;
             let counts = [
                 (c"samples", *samples),
-                (c"clusters", *clusters),
+                (c"clusters", shadow.clusters_known()),
                 (c"kernels", *kernels),
                 (c"views", views.len()),
             ];
@@ -513,6 +526,7 @@ fn create(input: &mut Input<'_>) {
     };
     let clusters = match input.below(8) {
         7 => input.wild_size(),
+        6 => 0,
         _ => 1 + input.below(samples.clamp(1, MOST_SAMPLES)),
     };
     if !wild && world(|world| world.models.len()) >= MOST_MODELS {
@@ -524,7 +538,7 @@ fn create(input: &mut Input<'_>) {
     let bytes = samples.checked_mul(samples).and_then(|entries| entries.checked_mul(8));
     let addressable = bytes.is_some_and(|bytes| isize::try_from(bytes).is_ok());
     let expected = match out.expected(1, 1) {
-        SCMK_OK if samples == 0 || clusters == 0 || clusters > samples => SCMK_E_DIMENSION,
+        SCMK_OK if samples == 0 || clusters > samples => SCMK_E_DIMENSION,
         SCMK_OK if !addressable || samples > u32::MAX as usize => SCMK_E_TOO_LARGE,
         refusal => refusal,
     };
@@ -774,12 +788,13 @@ fn set_clusters(input: &mut Input<'_>) {
         _ => input.below(target.samples + 2),
     };
     let status = scmk_set_clusters(target.handle, clusters);
-    let legal = (1..=target.samples).contains(&clusters);
-    let expected = if legal { SCMK_OK } else { SCMK_E_DIMENSION };
-    if target.judge("set_clusters", status, &[expected]) && clusters != target.clusters {
+    let expected = if clusters <= target.samples { SCMK_OK } else { SCMK_E_DIMENSION };
+    if target.judge("set_clusters", status, &[expected]) {
         target.change(|shadow| {
-            shadow.clusters = clusters;
-            shadow.fitted = None;
+            if clusters != shadow.clusters {
+                shadow.clusters = clusters;
+                shadow.fitted = None;
+            }
         });
     }
     target.verify();
@@ -1269,7 +1284,9 @@ fn fit(input: &mut Input<'_>) {
 
 /// What a fit that has just succeeded must have left.
 fn check_result(target: &Target, method: String, watch: &Watch) -> Fitted {
-    let Target { handle, samples, clusters, kernels, .. } = *target;
+    let Target { handle, samples, kernels, .. } = *target;
+    let clusters = whole_info(handle, c"clusters").map_or(0, |clusters| clusters as usize);
+    ensure!((1..=samples).contains(&clusters), "{clusters} clusters of {samples} samples");
     let iterations = whole_info(handle, c"iterations").unwrap_or(-1);
     let outcome = whole_info(handle, c"outcome").unwrap_or(-1);
     ensure!(iterations >= 0, "{iterations} iterations");
@@ -1303,7 +1320,7 @@ fn check_result(target: &Target, method: String, watch: &Watch) -> Fitted {
     let complete = [SCMK_OUTCOME_CONVERGED, SCMK_OUTCOME_ITERATION_LIMIT].contains(&outcome);
     ensure!(!complete || different == clusters, "{different} of {clusters} clusters");
     let gamma = option(target, "gamma").parse().unwrap_or(f64::NAN);
-    check_weights(&method, gamma, &weights);
+    check_weights(&method, &option(target, "weighting"), gamma, &weights);
     let learned = !["kkm", "sc", "rkkm"].contains(&method.as_str());
     if !learned || option(target, "learn_weights") == "0" {
         let equal = weights.iter().all(|weight| *weight == weights[0]);
@@ -1322,7 +1339,7 @@ fn check_result(target: &Target, method: String, watch: &Watch) -> Fitted {
         let nobody = outcome == SCMK_OUTCOME_CANCELLED && !watch.uncertain;
         ensure!(!nobody, "cancelled by nobody");
     }
-    Fitted { method, complete, iterations, labels, objective: objective.to_bits() }
+    Fitted { method, clusters, complete, iterations, labels, objective: objective.to_bits() }
 }
 
 fn cancel(input: &mut Input<'_>) {
@@ -1424,7 +1441,7 @@ fn certified_weights(input: &mut Input<'_>) {
     let size = (certifies(&target), target.kernels);
     let found = copied(input, &target, "certified_weights", size, scmk_certified_weights);
     if let Some(weights) = found {
-        check_weights("scmk", 0.5, &weights);
+        check_weights("scmk", &option(&target, "weighting"), 0.5, &weights);
     }
 }
 
@@ -1435,7 +1452,8 @@ fn certified_embedding(input: &mut Input<'_>) {
     if let Some(p) = found {
         // Stopped at the start, nothing has pulled yet.
         if !p.iter().all(|&v: &f64| v == 0.0) {
-            ensure!(option(&target, "beta") != "0", "P where nothing pulls: {p:?}");
+            let pulls = option(&target, "beta") != "0" || option(&target, "adapt_beta") == "1";
+            ensure!(pulls, "P where nothing pulls: {p:?}");
             check_orthonormal(&p, target.samples);
         }
     }
@@ -1566,6 +1584,67 @@ fn info(input: &mut Input<'_>) {
         let status = unsafe { scmk_info_int(target.handle, name.pointer(), out.pointer()) };
         let success = target.judge("info_int", status, &expected(out.expected(1, 1)));
         ensure!(out.one(success).is_none_or(|value| value >= 0), "info {:?}", name.text());
+    }
+    target.verify();
+}
+
+fn info_text(input: &mut Input<'_>) {
+    let target = target(input);
+    let names: [&str; infos::TABLE.len()] = std::array::from_fn(|k| infos::TABLE[k].name);
+    let name = Name::new(input, &names);
+    let mut buffer = vec![0u8; input.below(80)];
+    let mut needed = usize::MAX;
+    let cap = buffer.len();
+    let place = if cap == 0 { ptr::null_mut() } else { buffer.as_mut_ptr().cast() };
+    // SAFETY: text with a NUL or NULL, as many bytes as said, room for one number.
+    let status =
+        unsafe { scmk_info_text(target.handle, name.pointer(), place, cap, &mut needed) };
+    let allowed = match name.expected_before(SCMK_OK, &names) {
+        SCMK_OK => vec![SCMK_OK, SCMK_E_STATE],
+        refusal => vec![refusal],
+    };
+    let success = target.judge("info_text", status, &allowed);
+    ensure!(!success || needed >= 1 && needed < 2000, "a text of {needed} bytes");
+    if let Some(end) = buffer.iter().position(|&byte| byte == 0).filter(|_| success) {
+        ensure!(str::from_utf8(&buffer[..end]).is_ok(), "a text that is none");
+    }
+    target.verify();
+}
+
+fn suggest_clusters(input: &mut Input<'_>) {
+    let target = target(input);
+    let (from, to) = match input.below(6) {
+        0 => (0, 0),
+        1 => (input.wild_size(), input.wild_size()),
+        _ => (input.below(4), input.below(target.samples + 2)),
+    };
+    let needed = if (from, to) == (0, 0) { 0 } else { to.saturating_sub(from).saturating_add(1) };
+    let len = needed.min(64);
+    let mut out = Out::<f64>::new(input, len);
+    tame(&target);
+    if !has_pool(&target) {
+        return;
+    }
+    // SAFETY: as many elements as said, or a pointer that is refused.
+    let (status, _, target) = run(target, false, |handle| unsafe {
+        scmk_suggest_clusters(handle, from, to, out.pointer(), len)
+    });
+    let allowed = [
+        SCMK_OK,
+        SCMK_E_DIMENSION,
+        SCMK_E_NULL_ARGUMENT,
+        SCMK_E_INVALID_ARGUMENT,
+        SCMK_E_STATE,
+        SCMK_E_OUT_OF_MEMORY,
+        SCMK_E_NOT_PSD,
+        SCMK_E_STOPPED,
+    ];
+    if target.judge("suggest_clusters", status, &allowed) {
+        let best = whole_info(target.handle, c"suggested_clusters");
+        let legal = best.is_ok_and(|best| best >= 1 && best as usize <= target.samples);
+        ensure!(legal, "{best:?} clusters suggested for {}", target.samples);
+        let written = out.written(true, if len == 0 { 0 } else { needed });
+        ensure!(written.iter().all(|score| !score.is_nan()), "scores {written:?}");
     }
     target.verify();
 }

@@ -76,6 +76,11 @@ fn options(input: &mut Input<'_>) -> Options {
     set_all(&[
         ("method", &if input.rarely(4) { input.one_of(&methods) } else { "scmk" }),
         ("learn_weights", &u8::from(!input.rarely(3))),
+        ("weighting", &input.one_of(&["model", "agreement"])),
+        ("adapt_beta", &u8::from(input.rarely(8))),
+        ("neighbors", &input.one_of(&[-1, 0, 18, 5])),
+        ("diffusion", &input.one_of(&[4.0, 0.0, 100.0])),
+        ("subsamples", &if input.rarely(8) { 2 } else { 0 }),
         ("normalize", &input.one_of(&["unit", "max", "none"])),
         ("max_iterations", &input.one_of(&[2, 1, 5, 30])),
         ("tolerance", &input.one_of(&[1e-5, 0.0, 1e-3])),

@@ -137,16 +137,16 @@ pub fn check(model: &Model<'_>, fit: &Fit, similarity: &[f64]) {
         crate::fail("a complete fit without a gap", file!(), line!())
     };
     ensure!(alpha >= options.alpha, "alpha {alpha:e} used for {:e}", options.alpha);
+    let beta = fit.beta_used.unwrap_or(options.beta);
     ensure!(
-        certified.embedding.is_some() == (options.beta > 0.0 && !fit.trace.is_empty()),
-        "certified P for beta {}",
-        options.beta
+        certified.embedding.is_some() == (beta > 0.0 && !fit.trace.is_empty()),
+        "certified P for beta {beta}"
     );
     let normalize = options.normalize;
     let kernels: Vec<Centred> = model.kernels().iter().map(|k| centred(k, normalize)).collect();
 
     let mixed = mix(&kernels, &certified.weights, alpha, normalize);
-    let (alpha, beta) = (alpha / mixed.unit, options.beta / mixed.unit);
+    let (alpha, beta) = (alpha / mixed.unit, beta / mixed.unit);
     let size = mixed.largest + alpha;
     // What is reported has the rounding of the pull in it.
     let allowed = 2.0 * reported + 1e-12 + mixed.blur / size;
@@ -180,7 +180,7 @@ pub fn check(model: &Model<'_>, fit: &Fit, similarity: &[f64]) {
             normalize.name(),
             options.alpha,
             alpha * mixed.unit,
-            options.beta,
+            beta * mixed.unit,
             size * mixed.unit
         );
     }
@@ -206,12 +206,11 @@ fn pulls(embedding: Option<&Matrix>, factor: f64) -> Vec<Wide> {
 fn check_objective(model: &Model<'_>, fit: &Fit, similarity: &[f64], kernels: &[Centred]) {
     let (n, options) = (model.samples(), model.options());
     // Otherwise the result has another P than the objective.
-    let Some(p) = fit.embedding.as_ref().filter(|_| options.embedding == Laplacian::Unnormalized)
-    else {
-        return;
-    };
+    let of_the_model = options.embedding == Laplacian::Unnormalized && options.neighbors == 0;
+    let Some(p) = fit.embedding.as_ref().filter(|_| of_the_model) else { return };
     let mixed = mix(kernels, &fit.weights, options.alpha, options.normalize);
-    let (alpha, beta) = (options.alpha / mixed.unit, options.beta / mixed.unit);
+    let beta = fit.beta_used.unwrap_or(options.beta);
+    let (alpha, beta) = (options.alpha / mixed.unit, beta / mixed.unit);
     let mut value = 0.0;
     for (i, z) in similarity.chunks_exact(n).enumerate() {
         let step = |j: usize| if i == j { 1.0 - z[j] } else { -z[j] };

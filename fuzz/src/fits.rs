@@ -35,7 +35,7 @@ pub fn check(model: &Model<'_>, fit: &Fit) {
     ensure!(fit.labels.len() == samples, "{} labels", fit.labels.len());
     let different = check_labels(&fit.labels, clusters);
     ensure!(fit.weights.len() == model.kernels().len(), "{} weights", fit.weights.len());
-    check_weights(options.method.name(), options.gamma, &fit.weights);
+    check_weights(options.method.name(), options.weighting.name(), options.gamma, &fit.weights);
     let finite = fit.objective.is_finite() || fit.trace.is_empty();
     ensure!(finite, "objective {}", fit.objective);
     check_trace(&fit.trace);
@@ -80,7 +80,8 @@ pub fn check(model: &Model<'_>, fit: &Fit) {
         let rounding = if samples > 40 { 1e-8 } else { 0.0 };
         // What the rounding of the pull may hide is reported too, and grows with beta.
         let terms = (model.clusters() + 4) as f64;
-        let pull = 2.0 * terms * f64::EPSILON * options.beta / options.alpha;
+        let beta = fit.beta_used.unwrap_or(options.beta);
+        let pull = 2.0 * terms * f64::EPSILON * beta / options.alpha;
         // A kernel that is indefinite by up to 1e-6, as rounding of its entries leaves it, is taken.
         // Where alpha does not make up for it the problem is not convex, and a gap may stay.
         let indefinite = if certificate::is_convex(model, fit) { 0.0 } else { 1e-5 };

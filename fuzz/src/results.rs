@@ -16,9 +16,9 @@ pub fn check_labels(labels: &[i32], clusters: usize) -> usize {
 }
 
 /// Weights that obey the constraint of the method.
-pub fn check_weights(method: &str, gamma: f64, weights: &[f64]) {
+pub fn check_weights(method: &str, weighting: &str, gamma: f64, weights: &[f64]) {
     let power = match method {
-        "scmk" => 0.5,
+        "scmk" if weighting == "model" => 0.5,
         "rmkkm" => gamma,
         _ => 1.0,
     };

@@ -1,5 +1,6 @@
 //! Fitting, watching and stopping.
 
+use super::caller::Output;
 use super::guard;
 use super::handle::{Progress, State, scmk_model};
 use super::status::scmk_status;
@@ -84,9 +85,52 @@ pub extern "C" fn scmk_fit(model: *mut scmk_model) -> scmk_status {
     })
 }
 
+/// Scores numbers of clusters without building kernels again. The infos suggested_clusters,
+/// suggested_next and suggested_confidence then tell the best number, or 1 if the samples do not fall
+/// into clusters, the one to look at next, and how sure that is. A model of 0 clusters does this in every
+/// fit. A result of an earlier fit stays; the number of clusters of the model does not change.
+///
+/// from, to: the range, from 1 to n_samples; 0 and 0 leave it to the library, and the infos
+/// suggested_from and suggested_to tell it. Of large numbers only some are looked at; the others have
+/// the score 0.
+/// scores: len elements; len is at least to - from + 1, and that many are written, larger ones are
+/// better. Where the range is the library's, as many as there are and fit. May be NULL when len is 0.
+///
+/// Errors: as for scmk_fit, and SCMK_E_DIMENSION, SCMK_E_NULL_ARGUMENT, SCMK_E_STOPPED. Nothing is
+/// written then. One thread at a time.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn scmk_suggest_clusters(
+    model: *mut scmk_model,
+    from: usize,
+    to: usize,
+    scores: *mut f64,
+    len: usize,
+) -> scmk_status {
+    let host = Environment::current();
+    guard::on_model(model, |state, control| {
+        let range = Some((from, to)).filter(|&range| range != (0, 0));
+        let needed = match range {
+            Some((from, to)) => to.saturating_sub(from).saturating_add(1),
+            None => len,
+        };
+        let out = (len > 0).then(|| {
+            // SAFETY: the caller promises len elements at scores, used by nobody else.
+            unsafe { Output::new("scores", scores, len, needed) }
+        });
+        let out = out.transpose()?;
+        stoppable(state, control, host, |model, watch| {
+            let suggestion = model.suggest_clusters(range, watch)?;
+            if let Some(out) = out {
+                out.fill(suggestion.scores.iter().copied());
+            }
+            Ok(())
+        })
+    })
+}
+
 /// Asks the call that is running on this model to stop soon. scmk_fit then returns SCMK_OK with the
 /// outcome SCMK_OUTCOME_CANCELLED; scmk_add_kernel, scmk_borrow_kernel, scmk_add_features,
-/// scmk_similarity, scmk_similarity_csc and scmk_model_metric return SCMK_E_STOPPED and leave the
+/// scmk_suggest_clusters, scmk_similarity, scmk_similarity_csc and scmk_model_metric return SCMK_E_STOPPED and leave the
 /// model as it was. All others are too short to be stopped.
 ///
 /// If no call is running, or none that stops for it, the next scmk_fit on this model stops at once: a

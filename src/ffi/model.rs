@@ -14,8 +14,8 @@ use std::fmt::Display;
 
 /// Creates a model of n_samples samples that are to be divided into n_clusters clusters.
 ///
-/// n_samples: at least 1, and stays as it is. n_clusters: from 1 to n_samples; scmk_set_clusters
-/// changes it.
+/// n_samples: at least 1, and stays as it is. n_clusters: from 1 to n_samples, or 0 to let each fit
+/// choose it; scmk_set_clusters changes it.
 /// out: receives the model, which is to be given back with scmk_destroy.
 ///
 /// Errors: SCMK_E_NULL_ARGUMENT, SCMK_E_DIMENSION, SCMK_E_TOO_LARGE, SCMK_E_OUT_OF_MEMORY. Any
@@ -50,7 +50,7 @@ pub extern "C" fn scmk_destroy(model: *mut scmk_model) -> scmk_status {
     })
 }
 
-/// Changes the number of clusters. Kernels and options stay, so that several numbers can be tried
+/// Changes the number of clusters; 0 lets each fit choose it. Kernels and options stay, so that several numbers can be tried
 /// without building the kernels again; a result of an earlier fit is discarded if it changes.
 ///
 /// Errors: SCMK_E_DIMENSION; nothing has changed then. One thread at a time.
@@ -197,9 +197,10 @@ pub unsafe extern "C" fn scmk_borrow_kernel(
 /// n_samples: the model's number of samples. n_features: at least 1.
 /// sample_stride, feature_stride: in elements. A row for each sample (C): n_features, 1. A
 /// column for each feature (R, MATLAB): 1, n_samples.
-/// kernels: "paper" for the pool of twelve, or a list such as
+/// kernels: NULL, "" or "auto" prepares the features by what they are and builds one kernel of them;
+/// scmk_kernel_name tells what was done. "paper" is the paper's pool of twelve. Else a list such as
 /// "gaussian(t=0.1); linear; polynomial(a=1,b=2)"; before the kernels it may prepare the features, as
-/// in "standardize; gaussian(neighbors=7)" (see KERNELS).
+/// in "standardize; gaussian(neighbors=7)" or "auto; linear" (see KERNELS).
 ///
 /// Features whose largest entry is outside of 1e-30 to 1e30 are divided by a power of two s, and the
 /// kernels multiplied by what that takes from them. A polynomial kernel is then (a + x'y/s^2)^b times
@@ -219,8 +220,11 @@ pub unsafe extern "C" fn scmk_add_features(
 ) -> scmk_status {
     let host = Environment::current();
     guard::on_model(model, |state, control| {
-        // SAFETY: the caller promises text that ends with a NUL.
-        let list = unsafe { caller::text("kernels", kernels) }?;
+        let list = (!kernels.is_null()).then(|| {
+            // SAFETY: the caller promises text that ends with a NUL, or NULL.
+            unsafe { caller::text("kernels", kernels) }
+        });
+        let list = list.transpose()?.unwrap_or_default();
         let samples = state.model.samples();
         let extent = features_extent(
             (n_samples, n_features),

@@ -13,7 +13,7 @@ use std::ffi::c_char;
 pub const SCMK_TYPE_REAL: i32 = 0;
 /// Type of an option or info: a whole number (int64_t).
 pub const SCMK_TYPE_INT: i32 = 1;
-/// Type of an option: one of a few names.
+/// Type of an option that is one of a few names, or of an info that is a text.
 pub const SCMK_TYPE_TEXT: i32 = 2;
 
 /// Sets an option to a real number. Options that are whole numbers take a whole value. If the

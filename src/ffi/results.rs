@@ -3,7 +3,7 @@
 use super::caller::{self, Output, optional, set};
 use super::guard;
 use super::handle::{State, scmk_model};
-use super::options::{SCMK_TYPE_INT, SCMK_TYPE_REAL, checked_index};
+use super::options::{SCMK_TYPE_INT, SCMK_TYPE_REAL, SCMK_TYPE_TEXT, checked_index};
 use super::status::scmk_status;
 use super::texts;
 use crate::error::{Error, Result};
@@ -299,7 +299,7 @@ pub unsafe extern "C" fn scmk_trace(
 ///
 /// name: NUL-terminated; see scmk_info_name for all names. out: receives one double.
 ///
-/// Errors: SCMK_E_UNKNOWN_OPTION, SCMK_E_STATE (no fit yet, or a kernel or option has changed
+/// Errors: SCMK_E_UNKNOWN_OPTION, SCMK_E_INVALID_ARGUMENT (a text), SCMK_E_STATE (no fit yet, or a kernel or option has changed
 /// since; scmk_info_name says which infos are known before a fit). One thread at a time.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn scmk_info_real(
@@ -335,6 +335,28 @@ pub unsafe extern "C" fn scmk_info_int(
     })
 }
 
+/// Reads an info as a text; numbers are written in as many digits as they have.
+///
+/// name: NUL-terminated; see scmk_info_name for all names. buf, cap, needed: as for scmk_get_text.
+///
+/// Errors: as for scmk_info_real. One thread at a time.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn scmk_info_text(
+    model: *const scmk_model,
+    name: *const c_char,
+    buf: *mut c_char,
+    cap: usize,
+    needed: *mut usize,
+) -> scmk_status {
+    guard::on_model(model, |state, _| {
+        // SAFETY: the caller promises text that ends with a NUL.
+        let name = unsafe { caller::text("name", name) }?;
+        let text = state.model.info_text(name)?;
+        // SAFETY: the caller promises cap bytes at buf, and one element at needed or NULL.
+        unsafe { caller::copy_text(&text, buf, cap, needed) }
+    })
+}
+
 /// Number of infos. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn scmk_info_count() -> usize {
@@ -344,7 +366,7 @@ pub extern "C" fn scmk_info_count() -> usize {
 /// Describes an info. Any output but name may be NULL. Strings are static: never free them.
 ///
 /// index: from 0 to scmk_info_count() - 1.
-/// name: its name. type: SCMK_TYPE_REAL or SCMK_TYPE_INT. doc: one line of documentation.
+/// name: its name. type: SCMK_TYPE_REAL, SCMK_TYPE_INT or SCMK_TYPE_TEXT. doc: one line of documentation.
 ///
 /// Errors: SCMK_E_NULL_ARGUMENT, SCMK_E_INVALID_ARGUMENT (index). Any thread.
 #[unsafe(no_mangle)]
@@ -368,6 +390,7 @@ pub unsafe extern "C" fn scmk_info_name(
             match infos::TABLE[index].kind {
                 Value::Real(_) => SCMK_TYPE_REAL,
                 Value::Int(_) => SCMK_TYPE_INT,
+                Value::Text(_) => SCMK_TYPE_TEXT,
             },
         );
         Ok(())

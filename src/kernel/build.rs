@@ -34,7 +34,13 @@ pub(crate) fn build(
     const WHAT: &str = "kernels";
     monitor.begin(Step::Kernels, specs.len() + 1);
     let mut samples = Samples::new(features, view, monitor)?;
-    // All kernels of a list have the same steps.
+    // All kernels of a list have the same steps; what "auto" chooses is told by their names.
+    let mut suitable = memory::copied(specs, WHAT)?;
+    if let Some(first) = specs.first() {
+        let first = samples.suitable(first, monitor)?;
+        suitable.iter_mut().for_each(|spec| *spec = spec.prepared_as(&first));
+    }
+    let specs = &*suitable;
     let steps = specs.first().into_iter().flat_map(KernelSpec::steps);
     samples.prepare(steps, view, monitor)?;
     let mut kernels: Vec<Option<Gram<'static>>> = memory::with_capacity(specs.len(), WHAT)?;

@@ -92,6 +92,11 @@ impl Samples {
         Ok(samples)
     }
 
+    /// The steps that suit these samples where others are to choose them.
+    pub(super) fn suitable(&self, spec: &KernelSpec, monitor: &Monitor<'_>) -> Result<KernelSpec> {
+        spec.with_steps(|step| step.steps(&self.columns, monitor))
+    }
+
     /// Prepares the features.
     pub(super) fn prepare(
         &mut self,
@@ -107,6 +112,7 @@ impl Samples {
                 }
                 other => other,
             })?;
+            let Some(learned) = learned else { continue };
             learned.apply(&mut self.columns);
             memory::push(&mut self.prepared, learned, "prepared features")?;
             if step.unitless {
@@ -180,6 +186,16 @@ impl Samples {
         let shift = memory::filled(count, 0.0, "a copy of the features")?;
         let prepared = Vec::new();
         Ok((Self { columns, divisor: 1.0, prepared, scale: 1.0, shift }, largest))
+    }
+
+    /// The samples as they were prepared.
+    pub(super) fn columns(&self) -> &Matrix {
+        &self.columns
+    }
+
+    /// Whether others are the very same.
+    pub(super) fn is(&self, others: &Self) -> bool {
+        std::ptr::eq(self, others)
     }
 
     /// Bytes that they take.

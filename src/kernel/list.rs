@@ -1,7 +1,7 @@
 //! The kernel list: "paper", or kernels by name and parameters separated by semicolons.
 
 use super::functions::{FUNCTIONS, Function, MOST_PARAMETERS, Parameter, Values};
-use super::prepare::{PREPARATIONS, Preparation};
+use super::prepare::{AUTO, PREPARATIONS, Preparation};
 use crate::error::{Error, Hint, Result, Synonyms, excerpt, quoted, unknown};
 use crate::memory;
 use std::fmt;
@@ -23,6 +23,30 @@ impl KernelSpec {
     pub(super) fn steps(&self) -> impl Iterator<Item = &'static Preparation> + use<> {
         self.steps.into_iter().flatten()
     }
+
+    /// The same kernel of features that have been prepared.
+    pub(super) fn unprepared(&self) -> Self {
+        Self { steps: [None; MOST_STEPS], ..*self }
+    }
+
+    /// The same kernel of features that are prepared as those of another.
+    pub(super) fn prepared_as(&self, other: &Self) -> Self {
+        Self { steps: other.steps, ..*self }
+    }
+
+    /// The same kernel with each step replaced by those that `stands_for` gives for it.
+    pub(super) fn with_steps<I: Iterator<Item = &'static Preparation>>(
+        &self,
+        stands_for: impl Fn(&'static Preparation) -> Result<I>,
+    ) -> Result<Self> {
+        let mut steps = [None; MOST_STEPS];
+        let mut places = steps.iter_mut();
+        for step in self.steps() {
+            // A list has room for what one step stands for: `parse` has counted it.
+            stands_for(step)?.zip(&mut places).for_each(|(step, place)| *place = Some(step));
+        }
+        Ok(Self { steps, ..*self })
+    }
 }
 
 impl PartialEq for KernelSpec {
@@ -42,16 +66,18 @@ const PAPER: (&str, &str) = (
      polynomial(a=1,b=2); polynomial(a=1,b=4)",
 );
 
+/// The kernel of a view for which none is named: nearly as flat as a linear one, which suits data of
+/// many features, and bent enough for clusters that are not convex.
+const SUITABLE: &str = "gaussian(t=25,neighbors=7)";
+
 /// Reads a kernel list such as "paper" or "gaussian(t=0.1); linear; polynomial(a=1,b=2)".
 ///
 /// Names are read in any case, parameters in any order; t = 1, a = 1 and b = 2 may be left out.
 /// "paper" stands for twelve kernels and may be one element among others. Before the kernels the list
-/// may say how to prepare the features: "tfidf; unit_rows; linear".
+/// may say how to prepare the features: "tfidf; unit_rows; linear". "auto" prepares them by what they
+/// are, and alone it chooses the kernel too; so does an empty list.
 pub fn parse(list: &str) -> Result<Vec<KernelSpec>> {
-    if list.trim().is_empty() {
-        let allowed = "a list such as 'paper' or 'gaussian(t=0.1); linear' is expected";
-        return Err(refused(list, allowed.to_owned()));
-    }
+    let list = if list.trim().is_empty() { AUTO } else { list };
     const WHAT: &str = "the kernel list";
     let (mut specs, mut pool) = (Vec::new(), Vec::new());
     let (mut steps, mut prepared) = ([None; MOST_STEPS], 0);
@@ -72,6 +98,13 @@ pub fn parse(list: &str) -> Result<Vec<KernelSpec>> {
                 let allowed = format!("features are prepared in at most {MOST_STEPS} steps");
                 return Err(refused(element, allowed));
             }
+            if prepared > 0
+                && (step.name == AUTO
+                    || steps[0].is_some_and(|step: &Preparation| step.name == AUTO))
+            {
+                let allowed = "auto chooses all steps, and is the only one";
+                return Err(refused(element, allowed.to_owned()));
+            }
             steps[prepared] = Some(step);
             prepared += 1;
         } else if name.eq_ignore_ascii_case(PAPER.0) {
@@ -84,6 +117,9 @@ pub fn parse(list: &str) -> Result<Vec<KernelSpec>> {
         } else {
             memory::push(&mut specs, one(element)?, WHAT)?;
         }
+    }
+    if specs.is_empty() && steps[0].is_some_and(|step| step.name == AUTO) {
+        memory::push(&mut specs, one(SUITABLE)?, WHAT)?;
     }
     if specs.is_empty() {
         let allowed = "there is no kernel behind the preparing steps, such as linear";
@@ -312,6 +348,21 @@ mod tests {
     }
 
     #[test]
+    fn an_empty_list_is_auto_which_chooses_the_kernel_unless_one_is_named() {
+        let names = |list| {
+            let specs = parse(list).unwrap().into_iter();
+            specs.map(|spec| spec.to_string()).collect::<Vec<_>>()
+        };
+        for list in ["", " \n", "auto", "Auto()"] {
+            assert_eq!(names(list), ["auto; gaussian(t=25,neighbors=7)"]);
+        }
+        assert_eq!(names("auto; linear"), ["auto; linear"]);
+        for list in ["auto; unit_rows; linear", "tfidf; auto"] {
+            assert!(message(list).ends_with("auto chooses all steps, and is the only one"));
+        }
+    }
+
+    #[test]
     fn an_unknown_kernel_is_answered_with_the_nearest() {
         assert_eq!(
             message("linear; gausian(t=1)"),
@@ -328,8 +379,6 @@ mod tests {
     #[test]
     fn a_message_says_what_is_wrong_with_the_list() {
         for (list, expected) in [
-            ("", "kernels = '' is not allowed: a list such as"),
-            (" \n ", "a list such as 'paper'"),
             ("linear;", "a kernel missing"),
             ("linear;;linear", "a kernel missing"),
             ("gaussian(s=1)", "it has no parameter 's', it takes t"),

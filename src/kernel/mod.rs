@@ -8,6 +8,7 @@ mod features;
 mod functions;
 mod gram;
 mod list;
+mod null;
 mod prepare;
 
 pub(crate) use build::{build, memory_required};
@@ -16,4 +17,5 @@ pub use functions::{FUNCTIONS, Function, Parameter};
 pub use gram::{Gram, Label};
 pub(crate) use gram::{Part, bytes_held};
 pub use list::{KernelSpec, parse};
+pub(crate) use null::{Cloud, structureless};
 pub use prepare::{PREPARATIONS, Preparation};

@@ -22,8 +22,16 @@ pub struct Preparation {
     pub doc: &'static str,
     /// Whether the unit of the features is gone afterwards.
     pub(super) unitless: bool,
-    /// What it does to these samples, which are the columns of a matrix.
-    learn: fn(&Matrix, &Monitor<'_>) -> Result<Prepared>,
+    action: Action,
+}
+
+/// What a step does to samples, which are the columns of a matrix.
+#[derive(Debug)]
+enum Action {
+    /// Something that is learned from them.
+    Learned(fn(&Matrix, &Monitor<'_>) -> Result<Prepared>),
+    /// Other steps, by what they are.
+    Chosen(fn(&Matrix, &Monitor<'_>) -> Result<&'static [&'static str]>),
 }
 
 /// A step that has been learned.
@@ -38,27 +46,77 @@ pub(super) enum Prepared {
 /// Every preparing step, in the order in which they are listed.
 pub const PREPARATIONS: &[Preparation] = &[
     Preparation {
+        name: AUTO,
+        synonyms: &["automatic", "default"],
+        doc: "what suits the view: tfidf; unit_rows for counts of which four fifths are 0, unit_rows for other \
+              such features that are not negative, standardize for all else",
+        unitless: false,
+        action: Action::Chosen(suitable),
+    },
+    Preparation {
         name: "standardize",
         synonyms: &["scale", "zscore", "standard"],
         doc: "each feature to mean 0 and variance 1; one that never changes to 0",
         unitless: true,
-        learn: standardize,
+        action: Action::Learned(standardize),
     },
     Preparation {
         name: "tfidf",
         synonyms: &["tf-idf", "idf"],
         doc: "each feature, a count, times ln((1+n)/(1+m)) + 1, where m of n samples have it",
         unitless: false,
-        learn: tfidf,
+        action: Action::Learned(tfidf),
     },
     Preparation {
         name: "unit_rows",
         synonyms: &["normalize", "l2", "unit"],
         doc: "each sample divided by its length",
         unitless: true,
-        learn: |_, _| Ok(Prepared::UnitLength),
+        action: Action::Learned(|_, _| Ok(Prepared::UnitLength)),
     },
 ];
+
+/// The step that chooses others.
+pub(super) const AUTO: &str = "auto";
+
+/// What suits samples, whatever unit and order their features have. Words, links, genes and the like are
+/// mostly absent, and what a sample has is meant relative to all it has: its length says how long a
+/// text is, not what it is about. What nearly all samples have says little; where counts are weighed
+/// already that has been done. All else are measurements, of which no unit is better than another.
+fn suitable(samples: &Matrix, monitor: &Monitor<'_>) -> Result<&'static [&'static str]> {
+    /// Share of zeros from which features are taken to be mostly absent.
+    const ABSENT: f64 = 0.8;
+    let mut zeros = 0usize;
+    let (mut least, mut largest) = (f64::INFINITY, 0.0f64);
+    for i in 0..samples.cols() {
+        monitor.go_on()?;
+        for &value in samples.col(i) {
+            if value < 0.0 {
+                return Ok(&["standardize"]);
+            }
+            if value > 0.0 {
+                (least, largest) = (least.min(value), largest.max(value));
+            } else {
+                zeros += 1;
+            }
+        }
+    }
+    if (zeros as f64) < ABSENT * samples.values().len() as f64 {
+        return Ok(&["standardize"]);
+    }
+    Ok(if are_counts(samples, least, largest) { &["tfidf", "unit_rows"] } else { &["unit_rows"] })
+}
+
+/// Whether all values are multiples of the smallest one above 0, up to rounding.
+fn are_counts(samples: &Matrix, least: f64, largest: f64) -> bool {
+    const ROUNDING: f64 = 1e-9;
+    const MOST: f64 = 1e6;
+    let multiple = |value: &f64| {
+        let ratio = value / least;
+        (ratio - ratio.round()).abs() <= ROUNDING * ratio
+    };
+    largest > least && largest <= MOST * least && samples.values().iter().all(multiple)
+}
 
 fn standardize(samples: &Matrix, monitor: &Monitor<'_>) -> Result<Prepared> {
     /// Deviations up to this multiple of the mean are the mean's rounding.
@@ -115,9 +173,31 @@ fn tfidf(samples: &Matrix, monitor: &Monitor<'_>) -> Result<Prepared> {
 }
 
 impl Preparation {
-    /// Learns the step from samples, which are the columns of a matrix.
-    pub(super) fn learn(&self, samples: &Matrix, monitor: &Monitor<'_>) -> Result<Prepared> {
-        (self.learn)(samples, monitor)
+    /// The steps that this one stands for: itself, or those that suit samples, which are the columns of
+    /// a matrix.
+    pub(super) fn steps(
+        &'static self,
+        samples: &Matrix,
+        monitor: &Monitor<'_>,
+    ) -> Result<impl Iterator<Item = &'static Self> + use<>> {
+        let names = match self.action {
+            Action::Learned(_) => std::slice::from_ref(&self.name),
+            Action::Chosen(choose) => choose(samples, monitor)?,
+        };
+        Ok(names.iter().filter_map(|name| PREPARATIONS.iter().find(|step| step.name == *name)))
+    }
+
+    /// Learns the step from samples, which are the columns of a matrix. One that stands for others
+    /// learns nothing.
+    pub(super) fn learn(
+        &self,
+        samples: &Matrix,
+        monitor: &Monitor<'_>,
+    ) -> Result<Option<Prepared>> {
+        match self.action {
+            Action::Learned(learn) => learn(samples, monitor).map(Some),
+            Action::Chosen(_) => Ok(None),
+        }
     }
 }
 
@@ -157,7 +237,7 @@ mod tests {
     fn prepared(name: &str, features: [[f64; 4]; 2]) -> Result<[[f64; 4]; 2]> {
         let mut samples = Matrix::zeros(2, 4, "test").unwrap();
         (0..4).for_each(|i| samples.col_mut(i).copy_from_slice(&features.map(|f| f[i])));
-        let step = monitor::idle(|monitor| by_name(name).learn(&samples, monitor))?;
+        let step = monitor::idle(|monitor| by_name(name).learn(&samples, monitor))?.unwrap();
         monitor::idle(|_| step.apply(&mut samples));
         Ok([0, 1].map(|j| [0, 1, 2, 3].map(|i| samples.get(j, i))))
     }
@@ -171,6 +251,32 @@ mod tests {
     fn every_step_is_documented() {
         for step in PREPARATIONS {
             assert!(!step.doc.is_empty() && !step.doc.contains('\n'), "{}", step.name);
+        }
+    }
+
+    #[test]
+    fn what_suits_a_view_depends_neither_on_its_unit_nor_on_the_order_of_its_features() {
+        // Ten samples: words (one in ten there), weighed words, pixels, signed numbers.
+        let word = |i: usize, j: usize| if i == j { (1 + i % 3) as f64 } else { 0.0 };
+        let kinds: [&dyn Fn(usize, usize) -> f64; 4] = [
+            &word,
+            &|i, j| word(i, j) / (1.0 + i as f64).sqrt(),
+            &|i, j| ((7 * i + j) % 5) as f64,
+            &|i, j| if (i, j) == (3, 4) { -1.0 } else { word(i, j) },
+        ];
+        let suitable = ["tfidf; unit_rows", "unit_rows", "standardize", "standardize"];
+        for (entry, expected) in kinds.into_iter().zip(suitable) {
+            for unit in [1.0, 1e-6, 1e6, 0.3] {
+                for shift in [0, 3] {
+                    let mut samples = Matrix::zeros(10, 10, "test").unwrap();
+                    for (i, j) in (0..100).map(|k| (k / 10, k % 10)) {
+                        samples.col_mut(i)[j] = unit * entry(i, (j + shift) % 10);
+                    }
+                    let steps = monitor::idle(|monitor| by_name(AUTO).steps(&samples, monitor));
+                    let names: Vec<_> = steps.unwrap().map(|step| step.name).collect();
+                    assert_eq!(names.join("; "), expected, "{unit} {shift}");
+                }
+            }
         }
     }
 

@@ -60,6 +60,33 @@ pub(crate) fn cluster(
     Ok(best.expect("the first restart always runs"))
 }
 
+/// The mean over all points of (b − a)/max(a, b), with a the distance to the nearest mean and b that to the
+/// next one, for the means that Lloyd's sweeps reach from the chosen points.
+pub(super) fn separation(
+    points: &Matrix,
+    chosen: &[usize],
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<f64> {
+    let points = Points::new(points)?;
+    let (samples, clusters) = (points.values.rows(), chosen.len());
+    let found = points.descend(points.at(chosen)?, stop)?;
+    let mut centres = Matrix::zeros(clusters, points.values.cols(), "k-means")?;
+    points.means(&found.labels, &mut centres)?;
+    let mut scores = Matrix::zeros(samples, clusters, "k-means")?;
+    let mut nearest = memory::filled(samples, 0, "k-means")?;
+    points.assign(&centres, &mut scores, &mut nearest, stop)?;
+    let mut total = 0.0;
+    for i in 0..samples {
+        let distance = |k: usize| (points.norms[i] - 2.0 * scores.get(i, k)).max(0.0).sqrt();
+        let own = distance(found.labels[i]);
+        let others = (0..clusters).filter(|&k| k != found.labels[i]).map(distance);
+        let other = others.fold(f64::INFINITY, f64::min);
+        let larger = own.max(other);
+        total += if larger > 0.0 && larger.is_finite() { (other - own) / larger } else { 0.0 };
+    }
+    Ok(total / samples as f64)
+}
+
 /// Points in the form the sweeps need.
 struct Points {
     /// One point a row, around the mean of all: distances by way of inner products would

@@ -82,6 +82,14 @@ pub(crate) fn of_embedding(
     read(embedding, clusters, settings.labels, restarts, settings.seed, &stop)
 }
 
+/// How clearly the rows of an n×c embedding fall into c clusters, from -1 to 1: the mean over all rows of
+/// (b − a)/max(a, b), with a the distance to the mean of its cluster and b that to the nearest other one.
+/// The clusters are those that k-means reaches from the pivots of `qr`: nothing is drawn.
+pub(crate) fn separation(embedding: &Matrix, stop: &(dyn Fn() -> bool + Sync)) -> Result<f64> {
+    let start = qr::pivots(embedding, stop)?;
+    kmeans::separation(embedding, &start, stop)
+}
+
 /// Numbers labels by first occurrence, from 0; any values may come in.
 pub fn canonical(labels: &mut [i32]) -> Result<()> {
     let (numbers, _) = numbered(labels, &|| Ok(()))?;

@@ -51,7 +51,7 @@ pub(super) fn representative_rotation(
 ///
 /// Pivoted Gram–Schmidt by whole columns: only the pivots are wanted, not Q or R, and each
 /// row meets the same operations wherever it stands.
-fn pivots(rows: &Matrix, stop: &(dyn Fn() -> bool + Sync)) -> Result<Vec<usize>> {
+pub(super) fn pivots(rows: &Matrix, stop: &(dyn Fn() -> bool + Sync)) -> Result<Vec<usize>> {
     let (samples, clusters) = (rows.rows(), rows.cols());
     let mut rest = Matrix::zeros(samples, clusters, "labels")?;
     let mut support = memory::filled(samples, 0.0, "labels")?;

@@ -156,8 +156,80 @@ impl Similarity {
         self.columns.iter().map(Column::nnz).sum()
     }
 
+    /// The graph that labels are read from: of each column the `count` largest entries off the diagonal,
+    /// scaled to sum 1. Those that equal the last of them but for rounding are kept too: which is the larger
+    /// one may depend on the order of the features. A column that has none is empty.
+    pub(crate) fn thinned(&self, count: usize) -> Result<Self> {
+        const WHAT: &str = "the graph of the largest entries";
+        const ROUNDING: f64 = 1e-7;
+        let columns = memory::par_map(self.columns.len(), WHAT, |j| {
+            let column = &self.columns[j];
+            let mut entries = memory::with_capacity(column.nnz(), WHAT)?;
+            let others = column.iter().filter(|&(row, _)| row != j);
+            entries.extend(others.map(|(row, value)| (row as u32, value)));
+            if entries.len() > count {
+                let mut values = memory::with_capacity(entries.len(), WHAT)?;
+                values.extend(entries.iter().map(|entry: &(u32, f64)| entry.1));
+                let (_, last, _) = values.select_nth_unstable_by(count - 1, |a, b| b.total_cmp(a));
+                let least = *last * (1.0 - ROUNDING);
+                entries.retain(|entry| entry.1 >= least);
+            }
+            let total: f64 = entries.iter().map(|entry| entry.1).sum();
+            let mut rows = memory::with_capacity(entries.len(), WHAT)?;
+            let mut values = memory::with_capacity(entries.len(), WHAT)?;
+            for (row, value) in entries {
+                rows.push(row);
+                values.push(value / total);
+            }
+            Ok(Column::Sparse { rows, values })
+        })?;
+        let mut all = memory::with_capacity(columns.len(), WHAT)?;
+        all.extend(columns.into_iter().flatten());
+        Ok(Self { anchors: self.anchors, columns: all })
+    }
+
+    /// The graph of some of the samples, whose numbers rise; columns keep what they have among them.
+    pub(crate) fn among(&self, samples: &[u32]) -> Result<Self> {
+        const WHAT: &str = "the graph of a subsample";
+        const NONE: u32 = u32::MAX;
+        let mut place = memory::filled(self.anchors, NONE, WHAT)?;
+        samples.iter().zip(0..).for_each(|(&sample, number)| place[sample as usize] = number);
+        let mut columns = memory::with_capacity(samples.len(), WHAT)?;
+        for &sample in samples {
+            let column = &self.columns[sample as usize];
+            let kept = || column.iter().filter(|&(row, _)| place[row] != NONE);
+            let mut rows = memory::with_capacity(kept().count(), WHAT)?;
+            let mut values = memory::with_capacity(rows.capacity(), WHAT)?;
+            rows.extend(kept().map(|(row, _)| place[row]));
+            values.extend(kept().map(|(_, value)| value));
+            columns.push(Column::Sparse { rows, values });
+        }
+        Ok(Self { anchors: samples.len(), columns })
+    }
+
     /// |Z|².
     pub(crate) fn norm2(&self) -> f64 {
         self.columns.iter().flat_map(Column::iter).map(|(_, v)| v * v).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::monitor;
+
+    #[test]
+    fn the_largest_entries_off_the_diagonal_are_kept_and_sum_to_1() {
+        let columns = [[0.4, 0.1, 0.2, 0.3], [0.2, 0.2, 0.3, 0.3], [0.0, 0.0, 1.0, 0.0]];
+        let ties = [0.25, 0.25 - 1e-12, 0.25 + 1e-12, 0.25];
+        let columns = columns.into_iter().chain([ties]);
+        let columns = columns.map(|column| Column::from_dense(&column).unwrap()).collect();
+        let similarity = Similarity::from_columns(4, columns);
+        let thinned = monitor::idle(|_| similarity.thinned(2)).unwrap();
+        let entries = |j: usize| thinned.columns()[j].iter().collect::<Vec<_>>();
+        assert_eq!(entries(0), [(2, 0.4), (3, 0.6)]);
+        assert_eq!(entries(1), [(2, 0.5), (3, 0.5)]);
+        assert_eq!(entries(2), []);
+        assert_eq!(entries(3).len(), 3, "equal but for rounding");
     }
 }

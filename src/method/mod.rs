@@ -7,6 +7,7 @@ mod kkm;
 mod mkkm;
 mod partition;
 mod problem;
+mod reading;
 mod rkkm;
 mod rmkkm;
 mod sc;
@@ -18,6 +19,8 @@ use crate::error::{Error, Result};
 use crate::labels;
 use crate::settings::{Labels, Method, Settings};
 pub(crate) use problem::Problem;
+pub(crate) use scmk::graph;
+pub(crate) use solution::Remark;
 pub use solution::{Certified, Seconds, Solution};
 
 /// One row of the table of methods.

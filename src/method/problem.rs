@@ -11,6 +11,8 @@ use crate::settings::Settings;
 #[derive(Clone, Copy)]
 pub(crate) struct Problem<'p, 'a> {
     pub(crate) kernels: &'p [Gram<'a>],
+    /// The view of each kernel, rising from 0.
+    pub(crate) views: &'p [usize],
     pub(crate) clusters: usize,
     pub(crate) settings: &'p Settings,
     pub(crate) monitor: &'p Monitor<'p>,
@@ -23,7 +25,7 @@ impl<'p, 'a> Problem<'p, 'a> {
     }
 
     /// The kernels with the scales that the settings ask for.
-    pub(super) fn weighted(&self) -> Result<WeightedKernels<'p, 'a>> {
+    pub(crate) fn weighted(&self) -> Result<WeightedKernels<'p, 'a>> {
         WeightedKernels::new(self.kernels, self.settings.normalize)
     }
 }

@@ -3,7 +3,8 @@
 use crate::error::{Error, Result};
 use crate::matrix::{Matrix, Similarity};
 use crate::outcome::Outcome;
-use crate::settings::Normalize;
+use crate::settings::{Normalize, Weighting};
+use std::fmt;
 
 /// Wall-clock seconds of the parts of a fit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -20,8 +21,8 @@ pub struct Seconds {
 pub struct Solution {
     /// One label for each sample, from 0, numbered by first occurrence.
     pub labels: Vec<i32>,
-    /// One weight for each kernel. `scmk`: Σ√w = 1; `rmkkm`: Σw^γ = 1; all others: Σw = 1. Methods
-    /// that do not learn weights have equal ones.
+    /// One weight for each kernel. `scmk` by the model: Σ√w = 1; `rmkkm`: Σw^γ = 1; all others: Σw = 1.
+    /// Methods that do not learn weights have equal ones.
     pub weights: Vec<f64>,
     /// n×c: what the labels were read from.
     pub embedding: Option<Matrix>,
@@ -41,8 +42,16 @@ pub struct Solution {
     pub certified: Option<Certified>,
     /// Worst residual |Lp − λp| of an eigenvector p, relative to the largest degree.
     pub embedding_residual: Option<f64>,
-    /// Connected components of the graph.
+    /// Connected components of the graph that labels were read from.
     pub components: Option<usize>,
+    /// How far eigenvalue c + 1 of that graph's Laplacian is beyond eigenvalue c.
+    pub eigengap: Option<f64>,
+    /// Agreement of the labels with those of subsamples, if it was asked for.
+    pub stability: Option<f64>,
+    /// The β that Z was found with.
+    pub beta_used: Option<f64>,
+    /// What the method has to say about its answer; the fit adds what is to be said of any.
+    pub(crate) remarks: Vec<Remark>,
     /// How the fit ended.
     pub outcome: Outcome,
     /// Where the time went.
@@ -61,13 +70,56 @@ pub struct Certified {
     pub embedding: Option<Matrix>,
 }
 
+/// Something that a user should know of an answer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Remark {
+    /// No kernel says about the samples what another one says.
+    NoAgreement,
+    /// No β divides the graph into c parts: so many are nearest.
+    NotDivided { parts: usize, clusters: usize },
+    /// So many clusters are single samples.
+    SingleSamples { count: usize, clusters: usize },
+    /// One cluster has nearly all samples.
+    OneCluster { percent: usize, clusters: usize },
+    /// The samples are not divided into clusters more than chance would.
+    NoStructure,
+}
+
+impl fmt::Display for Remark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoAgreement => f.write_str(
+                "no view or kernel confirms another more than chance would, so their weights are equal",
+            ),
+            Self::NotDivided { parts, clusters } => write!(
+                f,
+                "no beta was found that divides the graph into {clusters} parts of two or more samples, \
+                 it has {parts}"
+            ),
+            Self::SingleSamples { count: 1, clusters } => {
+                write!(f, "one of {clusters} clusters is a single sample")
+            }
+            Self::SingleSamples { count, clusters } => {
+                write!(f, "{count} of {clusters} clusters are single samples")
+            }
+            Self::OneCluster { percent, clusters } => {
+                write!(f, "one of {clusters} clusters has {percent} % of the samples")
+            }
+            Self::NoStructure => f.write_str(
+                "no number of clusters divides the samples better than chance would, so there is one",
+            ),
+        }
+    }
+}
+
 /// How a fit came to its end, for the one that starts there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WarmStart {
     /// Tr(K_w − 2K_wZ + ZᵀK_wZ).
     pub(crate) fidelity: f64,
-    /// The scales it was found with.
+    /// The scales and the kind of weights it was found with.
     pub(crate) normalize: Normalize,
+    pub(crate) weighting: Weighting,
     /// The factor by which the changes of Z fell in the last iterations.
     pub(crate) factor: f64,
 }
@@ -75,7 +127,8 @@ pub(crate) struct WarmStart {
 impl Default for WarmStart {
     /// Nothing is known.
     fn default() -> Self {
-        Self { fidelity: f64::INFINITY, normalize: Normalize::None, factor: 1.0 }
+        let (normalize, weighting) = (Normalize::None, Weighting::Model);
+        Self { fidelity: f64::INFINITY, normalize, weighting, factor: 1.0 }
     }
 }
 
@@ -99,6 +152,10 @@ impl Solution {
             certified: None,
             embedding_residual: None,
             components: None,
+            eigengap: None,
+            stability: None,
+            beta_used: None,
+            remarks: Vec::new(),
             outcome,
             seconds,
             warm_start: WarmStart::default(),

@@ -65,10 +65,10 @@ pub(super) fn embed(
         by => by,
     };
     let tolerance = if by == EigenMethod::Iteration { AT_THE_END } else { TOLERANCE };
-    let how = EigenSettings { laplacian, tolerance, by };
+    let how = EigenSettings { laplacian, tolerance, by, beyond: 0 };
     let embedding = embedding::solve(&graph, clusters, group, how, warm, monitor)?;
     let of_unit = if laplacian == Laplacian::Unnormalized { unit } else { 1.0 };
-    let objective = embedding.value * of_unit;
+    let objective = embedding.value() * of_unit;
     Ok(Embedded { graph, embedding, unit, objective })
 }
 

@@ -132,6 +132,29 @@ impl Parts {
         Compressed::transposed(self.of.len(), self.count, part)
     }
 
+    /// The largest of the parts, so many that with the rest as one there are `count`.
+    pub(crate) fn largest(self, count: usize) -> Result<Self> {
+        const WHAT: &str = "parts of the graph";
+        let mut order = memory::filled(self.count, (0usize, 0u32), WHAT)?;
+        order.iter_mut().enumerate().for_each(|(part, entry)| entry.1 = part as u32);
+        self.of.iter().for_each(|&part| order[part as usize].0 += 1);
+        order.sort_unstable_by_key(|&(size, part)| (std::cmp::Reverse(size), part));
+        let mut group = memory::filled(self.count, 0u32, WHAT)?;
+        for (place, &(_, part)) in order.iter().enumerate() {
+            group[part as usize] = place.min(count - 1) as u32;
+        }
+        let mut of = self.of;
+        of.iter_mut().for_each(|part| *part = group[*part as usize]);
+        Ok(Self { of, count: count.min(self.count) })
+    }
+
+    /// The samples of the smallest part.
+    pub(crate) fn smallest(&self) -> Result<usize> {
+        let mut sizes = memory::filled(self.count, 0usize, "parts of the graph")?;
+        self.of.iter().for_each(|&part| sizes[part as usize] += 1);
+        Ok(sizes.into_iter().min().unwrap_or(0))
+    }
+
     /// The parts as labels.
     pub(crate) fn labels(&self) -> Result<Vec<i32>> {
         let mut labels = memory::with_capacity(self.of.len(), "labels")?;

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::memory;
 use crate::monitor::{Monitor, Step};
-use crate::settings::Laplacian;
+use crate::settings::{Laplacian, Settings};
 use crate::spectral::eigen::{self, Eigenpairs, MOST_ROUNDS, Operator, Vectors};
 use crate::spectral::graph::{Graph, LaplacianMatrix, Parts};
 
@@ -31,8 +31,10 @@ pub(crate) struct Embedding {
     pub(crate) components: usize,
     /// With at least c parts: the c groups they form, which are the clusters.
     pub(crate) groups: Option<Parts>,
-    /// The sum of the c smallest eigenvalues, Tr(PᵀLP).
-    pub(crate) value: f64,
+    /// The c smallest eigenvalues, rising; 0 for each part.
+    pub(crate) values: Vec<f64>,
+    /// Those that follow, as many as were asked for.
+    pub(crate) beyond: Vec<f64>,
     /// Largest residual |Lp − λp| of a column relative to the largest degree, computed from the
     /// columns as they are.
     pub(crate) residual: f64,
@@ -47,6 +49,22 @@ pub(crate) struct EigenSettings {
     /// Residual of an eigenvector relative to the largest degree.
     pub(crate) tolerance: f64,
     pub(crate) by: EigenMethod,
+    /// How many eigenvalues to find beyond those of the embedding.
+    pub(crate) beyond: usize,
+}
+
+impl Embedding {
+    /// The sum of the c smallest eigenvalues, Tr(PᵀLP).
+    pub(crate) fn value(&self) -> f64 {
+        self.values.iter().sum()
+    }
+
+    /// How far the next eigenvalue is beyond the last of the embedding: 0 where there are more parts than
+    /// clusters, nothing where it was not asked for.
+    pub(crate) fn eigengap(&self) -> Option<f64> {
+        let last = self.values.last().copied().unwrap_or(0.0);
+        self.beyond.first().map(|next| (next - last).max(0.0))
+    }
 }
 
 /// By what the eigenvectors are found.
@@ -66,7 +84,7 @@ pub(crate) fn solve(
     graph: &Graph,
     clusters: usize,
     group: impl FnOnce(Parts) -> Result<Parts>,
-    EigenSettings { laplacian, tolerance, by }: EigenSettings,
+    EigenSettings { laplacian, tolerance, by, beyond }: EigenSettings,
     warm: Option<&Vectors>,
     monitor: &Monitor<'_>,
 ) -> Result<Embedding> {
@@ -75,7 +93,8 @@ pub(crate) fn solve(
     let parts = graph.parts()?;
     let components = parts.count;
     let mut vectors = Matrix::zeros(n, clusters, "embedding")?;
-    if components >= clusters {
+    let beyond = beyond.min(n - clusters);
+    if components > clusters || components == clusters && beyond == 0 {
         let groups = match components == clusters {
             true => parts,
             false => group(parts)?,
@@ -85,11 +104,21 @@ pub(crate) fn solve(
             vectors.col_mut(group as usize)[i] = laplacian.null_entry(i);
         }
         let residual = residual(&laplacian, &vectors, &[], monitor)?;
+        let values = memory::filled(clusters, 0.0, "eigenvalues")?;
+        let beyond = memory::filled(beyond, 0.0, "eigenvalues")?;
         let groups = Some(groups);
-        return Ok(Embedding { vectors, components, groups, value: 0.0, residual, basis: None });
+        return Ok(Embedding {
+            vectors,
+            components,
+            groups,
+            values,
+            beyond,
+            residual,
+            basis: None,
+        });
     }
     let laplacian = LaplacianMatrix::new(graph, &parts, laplacian)?;
-    let wanted = clusters - components;
+    let wanted = clusters + beyond - components;
     for i in 0..n {
         vectors.col_mut(parts.of[i] as usize)[i] = laplacian.null_entry(i);
     }
@@ -104,7 +133,7 @@ pub(crate) fn solve(
         found = Some(pairs).filter(|pairs| by == EigenMethod::Iteration || settled(pairs));
     }
     let mut write = |entry: &dyn Fn(usize, usize) -> f64| {
-        for k in 0..wanted {
+        for k in 0..clusters - components {
             let column = vectors.col_mut(components + k);
             column.iter_mut().enumerate().for_each(|(i, value)| *value = entry(i, k));
         }
@@ -124,10 +153,13 @@ pub(crate) fn solve(
         (values, None)
     };
     let mut all = memory::filled(clusters, 0.0, "eigenvalues")?;
-    all[components..].copy_from_slice(&values);
+    let (own, others) = values.split_at((clusters - components).min(values.len()));
+    all[components..components + own.len()].copy_from_slice(own);
     let residual = residual(&laplacian, &vectors, &all, monitor)?;
-    let value = values.iter().sum();
-    Ok(Embedding { vectors, components, groups: None, value, residual, basis })
+    let beyond = memory::copied(others, "eigenvalues")?;
+    drop(laplacian);
+    let groups = Some(parts).filter(|parts| parts.count == clusters);
+    Ok(Embedding { vectors, components, groups, values: all, beyond, residual, basis })
 }
 
 /// The first `count` columns, which are orthonormal but for the rounding of an iteration, made so;
@@ -189,6 +221,38 @@ pub(crate) fn dense_is_faster(samples: usize, wanted: usize) -> bool {
 /// cannot be interrupted.
 pub(crate) const MOST_DENSE: usize = 1500;
 
+/// What labels are read from, of an embedding in at least so many dimensions: its first columns. Those of
+/// the normalised Laplacian fade by `diffusion`, and rows are scaled to unit length.
+pub(crate) fn leading(all: &Embedding, clusters: usize, settings: &Settings) -> Result<Matrix> {
+    let mut vectors = Matrix::zeros(all.vectors.rows(), clusters, "embedding")?;
+    (0..clusters).for_each(|k| vectors.col_mut(k).copy_from_slice(all.vectors.col(k)));
+    show(&mut vectors, &all.values[..clusters.min(all.values.len())], settings);
+    Ok(vectors)
+}
+
+/// The same in place, for eigenvectors with these eigenvalues.
+pub(crate) fn show(vectors: &mut Matrix, values: &[f64], settings: &Settings) {
+    if settings.embedding == Laplacian::Symmetric {
+        fade(vectors, values, settings.diffusion);
+        unit_rows(vectors);
+    }
+}
+
+/// Lets eigenvectors of a normalised Laplacian fade as they do in a random walk of so many steps:
+/// eigenvector k times (1 − λ_k)^steps. Those that hardly outlive a step separate noise. Where clusters are
+/// many and faint the walk is shorter, so that the last of them keeps a fifth.
+fn fade(vectors: &mut Matrix, values: &[f64], steps: f64) {
+    const LEAST: f64 = 0.2;
+    const FAINTEST: f64 = 1e-9;
+    let kept = |value: f64| (1.0 - value).clamp(FAINTEST, 1.0);
+    let last = values.last().map_or(1.0, |&value| kept(value));
+    let steps = if last.powf(steps) < LEAST { LEAST.ln() / last.ln() } else { steps };
+    for (k, &value) in values.iter().enumerate() {
+        let factor = kept(value).powf(steps);
+        vectors.col_mut(k).iter_mut().for_each(|entry| *entry *= factor);
+    }
+}
+
 /// Scales each row to unit length: what spectral clustering reads labels from.
 pub(crate) fn unit_rows(vectors: &mut Matrix) {
     for i in 0..vectors.rows() {
@@ -248,6 +312,7 @@ mod tests {
                     laplacian,
                     tolerance: AT_THE_END,
                     by: EigenMethod::Decomposition,
+                    beyond: 0,
                 };
                 let embedding = monitor::idle(|monitor| {
                     let graph = Graph::new(&similarity).unwrap();
@@ -255,7 +320,8 @@ mod tests {
                 });
                 assert_eq!(embedding.components, 1);
                 assert!(
-                    embedding.value >= 0.0 && embedding.value <= 4.0 * faint * n as f64 / strong
+                    embedding.value() >= 0.0
+                        && embedding.value() <= 4.0 * faint * n as f64 / strong
                 );
                 let column = |k: usize| embedding.vectors.col(k);
                 for (a, b) in [(0, 0), (0, 1), (1, 1)] {
@@ -293,13 +359,14 @@ mod tests {
                 laplacian: Laplacian::Unnormalized,
                 tolerance: AT_THE_END,
                 by: EigenMethod::Decomposition,
+                beyond: 0,
             };
             let group = |parts: Parts| ward::merge(&parts, 2, &kernel, monitor);
             solve(&graph, 2, group, how, None, monitor).unwrap()
         });
         assert_eq!(embedding.components, 4);
+        assert_eq!(embedding.value(), 0.0);
         assert_eq!(embedding.groups.unwrap().of, [0, 0, 1, 1, 0, 0, 1, 1]);
-        assert_eq!(embedding.value, 0.0);
         for i in 0..n {
             let own = (i / 2) % 2;
             assert_eq!(embedding.vectors.get(i, own), 0.5);

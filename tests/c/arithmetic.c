@@ -108,7 +108,7 @@ static struct bits go_through(const char *method, void (*set)(void), struct meet
     set();
     before = meeting->expected = state_now();
     got[count++] = scmk_create(N, C, &model);
-    got[count++] = scmk_set_text(model, "method", method);
+    set_method(model, method);
     got[count++] = scmk_set_text(model, "alpha", "0.3");
     got[count++] = scmk_add_kernel(model, faint, N, N);
     got[count++] = scmk_add_features(model, points, N, 2, 2, 1, "gaussian(t=0.01); polynomial");

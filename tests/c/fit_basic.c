@@ -35,6 +35,7 @@ static scmk_model *from_kernels(scmk_status (*add)(scmk_model *, const double *,
     scmk_model *model = NULL;
     int i;
     OK(scmk_create(N, BLOBS, &model));
+    OK(scmk_set_text(model, "preset", "joint"));
     for (i = 0; i < KERNELS; i++)
         OK(add(model, kernels[i], N, LEADING));
     return model;

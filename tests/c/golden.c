@@ -3,6 +3,8 @@
 #include "../../examples/c/csv.h"
 #include "check.h"
 
+#include <math.h>
+
 enum { LINE = 1024 };
 static const char *const ROOT = "tests/golden";
 

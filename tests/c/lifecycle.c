@@ -33,7 +33,6 @@ static void other_null_arguments_are_named(void)
     REFUSED("values", scmk_add_kernel(model, NULL, N, N));
     REFUSED("values", scmk_borrow_kernel(model, NULL, N, N));
     REFUSED("x", scmk_add_features(model, NULL, N, 2, 2, 1, "linear"));
-    REFUSED("kernels", scmk_add_features(model, points, N, 2, 2, 1, NULL));
     REFUSED("name", scmk_set_real(model, NULL, 1));
     REFUSED("name", scmk_set_int(model, NULL, 1));
     REFUSED("name", scmk_set_text(model, NULL, "1"));
@@ -55,6 +54,9 @@ static void other_null_arguments_are_named(void)
     REFUSED("name", scmk_info_real(model, NULL, &real));
     REFUSED("out", scmk_info_real(model, "objective", NULL));
     REFUSED("out", scmk_info_int(model, "iterations", NULL));
+    REFUSED("name", scmk_info_text(model, NULL, NULL, 0, &count));
+    REFUSED("buf", scmk_info_text(model, "warning", NULL, 3, &count));
+    REFUSED("scores", scmk_suggest_clusters(model, 2, 3, NULL, 2));
 #undef REFUSED
     CHECK(real == 7 && whole == 7 && count == 7);
     CHECK(works(model));
@@ -220,17 +222,26 @@ static void results_before_a_fit_are_refused(void)
         const char *name;
         double real;
         int64_t whole;
-        int known;
+        int known, is_text;
+        int32_t type;
+        size_t needed;
+        prefill(&needed, sizeof needed);
         prefill(&real, sizeof real);
         prefill(&whole, sizeof whole);
-        OK(scmk_info_name(i, &name, NULL, NULL));
+        OK(scmk_info_name(i, &name, &type, NULL));
+        is_text = type == SCMK_TYPE_TEXT;
         known = 0;
         for (k = 0; k < COUNT(before); k++)
             known |= strcmp(name, before[k]) == 0;
-        STATUS(known ? SCMK_OK : SCMK_E_STATE, scmk_info_real(model, name, &real));
+        STATUS(known     ? SCMK_OK
+               : is_text ? SCMK_E_INVALID_ARGUMENT
+                         : SCMK_E_STATE,
+               scmk_info_real(model, name, &real));
         CHECK(known != untouched(&real, sizeof real));
         CHECK((scmk_info_int(model, name, &whole) == SCMK_OK) == known);
         CHECK(known != untouched(&whole, sizeof whole));
+        STATUS(known ? SCMK_OK : SCMK_E_STATE, scmk_info_text(model, name, NULL, 0, &needed));
+        CHECK(known != untouched(&needed, sizeof needed));
     }
     CHECK(works(model));
     OK(scmk_destroy(model));
@@ -340,7 +351,7 @@ static void fit_twice_gives_identical_bits(void)
     OK(scmk_add_features(model, x, MANY, 2, 2, 1, "gaussian(t=0.1); linear"));
     for (i = 0; i < COUNT(methods); i++) {
         struct bits first, second;
-        OK(scmk_set_text(model, "method", methods[i]));
+        set_method(model, methods[i]);
         OK(scmk_fit(model));
         first = bits_of(model, MANY, 5);
         OK(scmk_fit(model));

@@ -162,7 +162,7 @@ static void memory_limit_below_the_estimate_is_out_of_memory(void)
     size_t i;
     for (i = 0; i < COUNT(methods); i++) {
         int64_t needed;
-        OK(scmk_set_text(model, "method", methods[i]));
+        set_method(model, methods[i]);
         OK(scmk_set_int(model, "memory_limit", 0));
         CHECK(works(model));
         /* Both parts count: the kernels that the library holds, and the fit. */

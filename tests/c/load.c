@@ -22,7 +22,7 @@ struct answer {
 };
 
 static struct problem {
-    const char *method;
+    const char *method, *preset;
     size_t kernels;
     /* Whether a stopped fit leaves a part of the whole one's trace; the others count restarts. */
     int prefix;
@@ -30,16 +30,17 @@ static struct problem {
     double value[3];
     struct answer answer;
 } problems[] = {
-    {"scmk", 3, 1, {"max_iterations", "tolerance"}, {20, 0}, {{0}, {0}, 0, {0}, 0}},
-    {"scmk", 1, 1, {"alpha", "beta"}, {0.5, 0.01}, {{0}, {0}, 0, {0}, 0}},
+    {"scmk", "auto", 3, 1, {0}, {0}, {{0}, {0}, 0, {0}, 0}},
+    {"scmk", "joint", 3, 1, {"max_iterations", "tolerance"}, {20, 0}, {{0}, {0}, 0, {0}, 0}},
+    {"scmk", "joint", 1, 1, {"alpha", "beta"}, {0.5, 0.01}, {{0}, {0}, 0, {0}, 0}},
     /* Most of its time goes into the labels. */
-    {"scmk", 2, 1, {"max_iterations", "restarts"}, {2, 400}, {{0}, {0}, 0, {0}, 0}},
-    {"sc", 2, 1, {"restarts"}, {50}, {{0}, {0}, 0, {0}, 0}},
-    {"aasc", 3, 1, {"max_iterations"}, {10}, {{0}, {0}, 0, {0}, 0}},
-    {"kkm", 1, 0, {"restarts"}, {20}, {{0}, {0}, 0, {0}, 0}},
-    {"rkkm", 2, 0, {"restarts"}, {10}, {{0}, {0}, 0, {0}, 0}},
-    {"mkkm", 3, 0, {"restarts"}, {5}, {{0}, {0}, 0, {0}, 0}},
-    {"rmkkm", 3, 0, {"restarts", "gamma"}, {5, 0.3}, {{0}, {0}, 0, {0}, 0}},
+    {"scmk", "joint", 2, 1, {"max_iterations", "restarts"}, {2, 400}, {{0}, {0}, 0, {0}, 0}},
+    {"sc", "auto", 2, 1, {"restarts"}, {50}, {{0}, {0}, 0, {0}, 0}},
+    {"aasc", "auto", 3, 1, {"max_iterations"}, {10}, {{0}, {0}, 0, {0}, 0}},
+    {"kkm", "auto", 1, 0, {"restarts"}, {20}, {{0}, {0}, 0, {0}, 0}},
+    {"rkkm", "auto", 2, 0, {"restarts"}, {10}, {{0}, {0}, 0, {0}, 0}},
+    {"mkkm", "auto", 3, 0, {"restarts"}, {5}, {{0}, {0}, 0, {0}, 0}},
+    {"rmkkm", "auto", 3, 0, {"restarts", "gamma"}, {5, 0.3}, {{0}, {0}, 0, {0}, 0}},
 };
 enum { PROBLEMS = sizeof problems / sizeof *problems };
 
@@ -66,6 +67,7 @@ static scmk_model *new_model(const struct problem *problem, int threads, int bor
     for (i = 0; i < problem->kernels; i++)
         OK((borrows ? scmk_borrow_kernel : scmk_add_kernel)(model, kernels[i], N, N));
     OK(scmk_set_text(model, "method", problem->method));
+    OK(scmk_set_text(model, "preset", problem->preset));
     OK(scmk_set_int(model, "threads", threads));
     for (i = 0; i < 3 && problem->option[i]; i++)
         OK(scmk_set_real(model, problem->option[i], problem->value[i]));

@@ -8,7 +8,17 @@
 
 enum { N = 12, C = BLOBS };
 
-static const char *const methods[] = {"scmk", "kkm", "sc", "rkkm", "mkkm", "aasc", "rmkkm"};
+/* Every method, and with scmk also its preset joint, which takes several iterations. */
+static const char *const methods[] = {"scmk", "joint", "kkm",  "sc",
+                                      "rkkm", "mkkm",  "aasc", "rmkkm"};
+
+/* Sets one of these; alpha, normalize and the like are set after it. */
+static inline void set_method(scmk_model *model, const char *name)
+{
+    int joint = strcmp(name, "joint") == 0;
+    OK(scmk_set_text(model, "method", joint ? "scmk" : name));
+    OK(scmk_set_text(model, "preset", joint ? "joint" : "auto"));
+}
 
 /* What an output is filled with that must not be written to. */
 enum { SENTINEL = 0x55 };
@@ -77,8 +87,9 @@ static inline int results_answer(const scmk_model *model, scmk_status expected)
         double values[N * N];
         size_t colptr[N + 1], rows[N * N], len;
         int64_t whole;
+        char text[16];
     } out;
-    scmk_status got[8];
+    scmk_status got[9];
     size_t i, count = 0;
     int wrong = 0;
     prefill(&out, sizeof out);
@@ -90,6 +101,7 @@ static inline int results_answer(const scmk_model *model, scmk_status expected)
     got[count++] = scmk_trace(model, out.values, N, &out.len);
     got[count++] = scmk_info_real(model, "objective", out.values);
     got[count++] = scmk_info_int(model, "iterations", &out.whole);
+    got[count++] = scmk_info_text(model, "warning", out.text, sizeof out.text, &out.len);
     for (i = 0; i < count; i++) {
         if (got[i] != expected) {
             printf("result function %d answers %s\n", (int)i, scmk_status_name(got[i]));
@@ -100,7 +112,7 @@ static inline int results_answer(const scmk_model *model, scmk_status expected)
     return !wrong && untouched(out.labels, sizeof out.labels) &&
            untouched(out.values, sizeof out.values) && untouched(out.colptr, sizeof out.colptr) &&
            untouched(out.rows, sizeof out.rows) && untouched(&out.len, sizeof out.len) &&
-           untouched(&out.whole, sizeof out.whole);
+           untouched(&out.whole, sizeof out.whole) && untouched(out.text, sizeof out.text);
 }
 
 /* The same for every other function that takes a model, but for destroy, cancel and
@@ -108,12 +120,12 @@ static inline int results_answer(const scmk_model *model, scmk_status expected)
 static inline int all_answer(scmk_model *model, scmk_status expected)
 {
     struct {
-        double real;
+        double real, scores[2];
         int64_t whole;
         size_t needed;
         char text[16];
     } out;
-    scmk_status got[12];
+    scmk_status got[14];
     size_t i, count = 0;
     int wrong = 0;
     prefill(&out, sizeof out);
@@ -121,6 +133,7 @@ static inline int all_answer(scmk_model *model, scmk_status expected)
     got[count++] = scmk_borrow_kernel(model, good, N, N);
     got[count++] = scmk_add_features(model, points, N, 2, 2, 1, "linear");
     got[count++] = scmk_clear_kernels(model);
+    got[count++] = scmk_set_clusters(model, 2);
     got[count++] = scmk_set_real(model, "alpha", 0.5);
     got[count++] = scmk_set_int(model, "seed", 3);
     got[count++] = scmk_set_text(model, "labels", "qr");
@@ -129,6 +142,7 @@ static inline int all_answer(scmk_model *model, scmk_status expected)
     got[count++] = scmk_get_text(model, "labels", out.text, sizeof out.text, &out.needed);
     got[count++] = scmk_set_progress(model, NULL, NULL);
     got[count++] = scmk_fit(model);
+    got[count++] = scmk_suggest_clusters(model, 2, 3, out.scores, 2);
     for (i = 0; i < count; i++) {
         if (got[i] != expected) {
             printf("function %d answers %s\n", (int)i, scmk_status_name(got[i]));

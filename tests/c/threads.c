@@ -17,6 +17,7 @@ static scmk_model *many_model(double width)
     blobs_kernel(many_points, MANY, width, many_kernel, MANY);
     OK(scmk_add_kernel(model, many_kernel, MANY, MANY));
     OK(scmk_add_features(model, many_points, MANY, 2, 2, 1, "gaussian(t=0.1); linear"));
+    set_method(model, "joint");
     OK(scmk_set_real(model, "tolerance", 0));
     OK(scmk_set_int(model, "max_iterations", 10));
     return model;
@@ -208,7 +209,7 @@ static void sixteen_threads_have_the_bits_of_a_serial_run(void)
         /* All different, and all methods among them. */
         jobs[i].model = many_model(5.0 + (double)i);
         jobs[i].start = &start;
-        OK(scmk_set_text(jobs[i].model, "method", methods[i % COUNT(methods)]));
+        set_method(jobs[i].model, methods[i % COUNT(methods)]);
         OK(scmk_set_int(jobs[i].model, "seed", (int64_t)i));
         OK(scmk_fit(jobs[i].model));
         serial[i] = bits_of(jobs[i].model, MANY, CLUSTERS);
@@ -235,7 +236,7 @@ static void one_two_and_eight_workers_give_identical_bits(void)
     size_t i, k;
     for (i = 0; i < COUNT(methods); i++) {
         struct bits first;
-        OK(scmk_set_text(model, "method", methods[i]));
+        set_method(model, methods[i]);
         OK(scmk_set_int(model, "threads", 1));
         OK(scmk_fit(model));
         CHECK(info(model, "threads") == 1);
@@ -306,7 +307,7 @@ static void no_worker_outlives_a_call(void)
     OK(scmk_set_int(model, "max_iterations", 3));
     OK(scmk_set_int(model, "restarts", 2));
     for (i = 0; i < COUNT(methods); i++) {
-        OK(scmk_set_text(model, "method", methods[i]));
+        set_method(model, methods[i]);
         OK(scmk_fit(model));
         CHECK(process_threads_ended());
     }

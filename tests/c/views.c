@@ -106,7 +106,6 @@ static void views_and_kernels_have_names_and_weights(void)
     OK(scmk_set_clusters(model, 4));
     STATUS(SCMK_E_STATE, scmk_labels(model, labels, N));
     CHECK(info(model, "kernels") == 5 && info(model, "clusters") == 4);
-    STATUS(SCMK_E_DIMENSION, scmk_set_clusters(model, 0));
     STATUS(SCMK_E_DIMENSION, scmk_set_clusters(model, N + 1));
     OK(scmk_fit(model));
     OK(scmk_embedding(model, embedding, N * 4));
