@@ -1,9 +1,9 @@
 /*
  * scmk for C++17: clustering with several kernels. Header-only, over scmk.h; link with -lscmk.
  *
- *   scmk::Model model(n, 10);                                  // n samples, 10 clusters
- *   model.add_features(x.data(), n, d).set("alpha", 1e-2);     // row-major n x d
- *   auto fit = model.fit();                                    // fit.labels, fit.weights, ...
+ *   scmk::Model model(n);                       // n samples; model(n, 10) for 10 clusters
+ *   model.add_features(x.data(), n, d);         // row-major n x d; once for each view
+ *   auto fit = model.fit();                     // fit.labels, fit.weights, fit.warning, ...
  *
  * ERRORS are thrown as scmk::Error, whose what() is the library's message. A call that throws
  * leaves the model as it was. How a fit ended (converged, a limit, cancelled) is no error but
@@ -23,6 +23,7 @@
 #include <scmk.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -82,8 +83,8 @@ enum class Type : std::int32_t {
 
 /* What the progress function is told. */
 struct Progress {
-    /* "kernels" while kernels are added; in a fit "similarity", "embedding", "weights", "labels", or
-       "iteration" when one is complete. */
+    /* "kernels" while kernels are added; in a fit and in suggest_clusters() "similarity", "embedding",
+       "weights", "labels", or "iteration" when one is complete. */
     std::string_view step;
     /* Complete iterations. Methods that restart (option restarts) count complete restarts instead. */
     std::int64_t iteration;
@@ -134,7 +135,12 @@ public:
     std::vector<double> trace;
     /* n_samples x n_clusters; empty for methods that have none. */
     std::optional<Matrix> embedding;
-    /* All infos that the method has, by name; scmk::infos() describes them. */
+    /* As the model was asked for, or as the fit has chosen. */
+    std::size_t n_clusters = 0;
+    /* What to know before the labels are trusted, such as "4 of 5 clusters are single samples"; empty
+       if nothing. */
+    std::string warning;
+    /* All infos that are numbers and that this fit has, by name; scmk::infos() describes them. */
     std::map<std::string, double> infos;
     Outcome outcome = Outcome::converged;
 
@@ -156,6 +162,28 @@ private:
     friend class Model;
     std::optional<SparseMatrix> similarity_;
     std::string no_similarity_ = "no fit yet";
+};
+
+/* How many clusters the samples have, as Model::suggest_clusters() found. */
+struct Suggestion {
+    /* The number to take; 1 if the samples do not fall into clusters. */
+    std::size_t best = 1;
+    /* The one to look at next; 0 if there is none. */
+    std::size_t next = 0;
+    /* How sure that is, from 0 to 1. */
+    double confidence = 0;
+    /* scores[k] is that of from + k clusters; larger is better. */
+    std::size_t from = 0;
+    std::vector<double> scores;
+
+    /* The same in words, such as "4 clusters, or else 3 (confidence 93 %)". */
+    std::string describe() const {
+        std::string text = best == 1 ? "the samples do not fall into clusters"
+                                     : std::to_string(best) + " clusters";
+        if (next != 0)
+            text += ", or else " + std::to_string(next);
+        return text + " (confidence " + std::to_string(std::lround(100 * confidence)) + " %)";
+    }
 };
 
 /* An option as the library describes it. */
@@ -320,7 +348,10 @@ struct Destroy {
  */
 class Model {
 public:
-    /* n_clusters from 1 to n_samples. */
+    /* Each fit chooses the number of clusters. */
+    explicit Model(std::size_t n_samples) : Model(n_samples, 0) {}
+
+    /* n_clusters from 1 to n_samples, or 0 to let each fit choose it. */
     Model(std::size_t n_samples, std::size_t n_clusters)
         : n_samples_(n_samples), n_clusters_(n_clusters) {
         scmk_model *model = nullptr;
@@ -329,12 +360,13 @@ public:
     }
 
     std::size_t n_samples() const noexcept { return n_samples_; }
+    /* As asked for: 0 if each fit chooses. Fit::n_clusters has what it chose. */
     std::size_t n_clusters() const noexcept { return n_clusters_; }
     /* For calls of the C interface; it stays this object's. */
     scmk_model *handle() const noexcept { return model_.get(); }
 
-    /* Changes the number of clusters. Kernels and options stay, so that several numbers can be tried
-       without building the kernels again. */
+    /* Changes the number of clusters; 0 lets each fit choose it. Kernels and options stay, so that
+       several numbers can be tried without building the kernels again. */
     Model &set_clusters(std::size_t n_clusters) {
         check(scmk_set_clusters(handle(), n_clusters));
         n_clusters_ = n_clusters;
@@ -423,21 +455,22 @@ public:
                     "a borrowed kernel must have contiguous columns or rows");
     }
 
-    /* Builds kernels from features, one call a view. kernels: "paper" for the pool of twelve, or a
-       list such as "gaussian(t=0.1); linear"; scmk::kernel_functions() has what it may name, and
-       scmk::preparations() the steps that may stand before the kernels, as in "standardize; linear".
-       view: a name as name_view() gives it, or "" for none. */
+    /* Builds kernels from features, one call a view. kernels: "auto" prepares the features by what they
+       are and builds one kernel of them, and kernel_name() tells which; "paper" is the paper's pool of
+       twelve; else a list such as "gaussian(t=0.1); linear". scmk::kernel_functions() has what it may
+       name, and scmk::preparations() the steps that may stand before the kernels, as in
+       "standardize; linear" or "auto; linear". view: a name as name_view() gives it, or "" for none. */
 
     /* Row-major: feature j of sample i is x[i * n_features + j]. */
     Model &add_features(const double *x, std::size_t n_samples, std::size_t n_features,
-                        const std::string &kernels = "paper", const std::string &view = "") {
+                        const std::string &kernels = "auto", const std::string &view = "") {
         return add_features(x, n_samples, n_features, n_features, 1, kernels, view);
     }
 
     /* Feature j of sample i is x[i * sample_stride + j * feature_stride]. */
     Model &add_features(const double *x, std::size_t n_samples, std::size_t n_features,
                         std::size_t sample_stride, std::size_t feature_stride,
-                        const std::string &kernels = "paper", const std::string &view = "") {
+                        const std::string &kernels = "auto", const std::string &view = "") {
         const char *list = detail::c_text(kernels);
         if (!view.empty())
             name_view(view);
@@ -451,7 +484,7 @@ public:
 
     /* Row-major, n_samples * n_features values. */
     Model &add_features(const std::vector<double> &x, std::size_t n_features,
-                        const std::string &kernels = "paper", const std::string &view = "") {
+                        const std::string &kernels = "auto", const std::string &view = "") {
         detail::check_size("features", x.size(), n_samples_, n_features);
         return add_features(x.data(), n_samples_, n_features, kernels, view);
     }
@@ -459,7 +492,7 @@ public:
     /* An Eigen matrix or expression, one sample a row. */
     template <class M>
     std::enable_if_t<detail::is_matrix<M>::value, Model &>
-    add_features(const M &x, const std::string &kernels = "paper", const std::string &view = "") {
+    add_features(const M &x, const std::string &kernels = "auto", const std::string &view = "") {
         if constexpr (detail::is_stored<M>::value) {
             const detail::View from = detail::view(x);
             return add_features(from.data, from.rows, from.cols, from.row_stride, from.col_stride,
@@ -555,8 +588,8 @@ public:
 
     /* PROGRESS. function takes a const scmk::Progress & and returns void, or bool: false stops the
        call; a fit then returns what it has, any other throws scmk::Stopped. It runs on the thread that
-       called fit(), or that adds kernels, about ten times a second. It may throw: the call is stopped,
-       and the exception leaves it. nullptr or an empty std::function is none. */
+       made the call, about ten times a second. It may throw: the call is stopped, and the exception
+       leaves it. nullptr or an empty std::function is none. */
     template <class F> Model &set_progress(F &&function) {
         if constexpr (std::is_null_pointer_v<std::decay_t<F>>) {
             return set_listener(nullptr);
@@ -581,6 +614,26 @@ public:
 
     /* FITTING */
 
+    /* Scores the numbers of clusters from 1 or more to at most n_samples, without building kernels
+       again; 0 and 0 leave the range to the library. It can be stopped as a fit can, and throws
+       scmk::Stopped then. The number of clusters of the model and a result of an earlier fit stay. */
+    Suggestion suggest_clusters(std::size_t from = 0, std::size_t to = 0) {
+        Suggestion suggestion;
+        /* What is no range is left to the library to refuse. */
+        if (from == 0 && to == 0)
+            suggestion.scores.resize(n_samples_);
+        else if (from != 0 && from <= to && to <= n_samples_)
+            suggestion.scores.resize(to - from + 1);
+        watched(scmk_suggest_clusters(handle(), from, to, suggestion.scores.data(),
+                                      suggestion.scores.size()));
+        suggestion.from = count("suggested_from");
+        suggestion.scores.resize(count("suggested_to") + 1 - suggestion.from);
+        suggestion.best = count("suggested_clusters");
+        suggestion.next = count("suggested_next");
+        suggestion.confidence = info_real("suggested_confidence");
+        return suggestion;
+    }
+
     /* Fits, and collects all results. */
     Fit fit() {
         run();
@@ -593,9 +646,9 @@ public:
         watched(scmk_fit(handle()));
     }
 
-    /* Asks the call that is running to stop soon: a fit with what it has, adding kernels, similarity()
-       and metric() with scmk::Stopped. Without one the next fit stops at once. From any thread, but not
-       from a signal handler. */
+    /* Asks the call that is running to stop soon: a fit with what it has, adding kernels,
+       suggest_clusters(), similarity() and metric() with scmk::Stopped. Without one the next fit stops
+       at once. From any thread, but not from a signal handler. */
     void cancel() { check(scmk_cancel(handle())); }
 
     /* RESULTS of the last fit. SCMK_E_STATE before a fit, after a change of kernels or options, and
@@ -617,9 +670,14 @@ public:
         else
             fit.no_similarity_ = "method " + get_text("method") + " has no similarity";
         fit.outcome = static_cast<Outcome>(info_int("outcome"));
+        fit.n_clusters = count("clusters");
+        fit.warning = info_text("warning");
         for (std::size_t i = 0; i < scmk_info_count(); i++) {
             const char *name = nullptr;
-            detail::check(scmk_info_name(i, &name, nullptr, nullptr));
+            std::int32_t type = 0;
+            detail::check(scmk_info_name(i, &name, &type, nullptr));
+            if (type == SCMK_TYPE_TEXT)
+                continue;
             double value = 0;
             const scmk_status status = scmk_info_real(handle(), name, &value);
             /* There is a fit, so it has no such info. */
@@ -716,8 +774,8 @@ public:
         return value;
     }
 
-    /* An info by name; scmk::infos() lists them. Those about the model itself ("samples", "clusters",
-       "views", "kernels", "memory_kernels", "memory_required") are known before a fit. */
+    /* An info that is a number, by name; scmk::infos() lists them, and says which are known before a
+       fit. SCMK_E_STATE for those that the last fit does not have. */
     double info_real(const std::string &name) const {
         double value = 0;
         check(scmk_info_real(handle(), detail::c_text(name), &value));
@@ -729,6 +787,14 @@ public:
         std::int64_t value = 0;
         check(scmk_info_int(handle(), detail::c_text(name), &value));
         return value;
+    }
+
+    /* An info of any type. */
+    std::string info_text(const std::string &name) const {
+        const char *info = detail::c_text(name);
+        return text([&](char *to, std::size_t size, std::size_t *needed) {
+            return scmk_info_text(handle(), info, to, size, needed);
+        });
     }
 
 private:
@@ -754,7 +820,8 @@ private:
     }
 
     Matrix read_embedding(scmk_status (*read)(const scmk_model *, double *, std::size_t)) const {
-        Matrix embedding{n_samples_, n_clusters_, std::vector<double>(n_samples_ * n_clusters_)};
+        const std::size_t clusters = count("clusters");
+        Matrix embedding{n_samples_, clusters, std::vector<double>(n_samples_ * clusters)};
         check(read(handle(), embedding.values.data(), embedding.values.size()));
         return embedding;
     }

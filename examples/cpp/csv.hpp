@@ -2,7 +2,6 @@
 #ifndef SCMK_EXAMPLE_CSV_HPP
 #define SCMK_EXAMPLE_CSV_HPP
 
-#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -33,22 +32,6 @@ inline Table read_csv(const std::string &path) {
         if (table.values.size() != (table.rows + 1) * table.cols)
             throw std::runtime_error(path + ": line " + std::to_string(table.rows + 1) +
                                      " has another number of fields than the first");
-    }
-    return table;
-}
-
-// Shifts and scales each column to mean 0 and variance 1: the columns have units of their own.
-inline Table standardized(Table table) {
-    const double n = static_cast<double>(table.rows);
-    for (std::size_t j = 0; j < table.cols; j++) {
-        double mean = 0, variance = 0;
-        for (std::size_t i = j; i < table.values.size(); i += table.cols)
-            mean += table.values[i] / n;
-        for (std::size_t i = j; i < table.values.size(); i += table.cols)
-            variance += (table.values[i] - mean) * (table.values[i] - mean) / n;
-        const double deviation = variance > 0 ? std::sqrt(variance) : 1;
-        for (std::size_t i = j; i < table.values.size(); i += table.cols)
-            table.values[i] = (table.values[i] - mean) / deviation;
     }
     return table;
 }

@@ -153,7 +153,7 @@ TEST_CASE("Eigen refusals name row and column") {
 
 TEST_CASE("Eigen reads the results in place") {
     const Data data;
-    const scmk::Fit fit = scmk::Model(24, 3).add_kernel(data.kernel).fit();
+    const scmk::Fit fit = scmk::Model(24, 3).set("preset", "joint").add_kernel(data.kernel).fit();
     const Eigen::Map<const Columns> p(fit.embedding->values.data(), 24, 3);
     CHECK((p.transpose() * p).isIdentity(1e-8));
     const scmk::Matrix dense = fit.similarity().to_dense();

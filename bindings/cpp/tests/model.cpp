@@ -31,7 +31,7 @@ static_assert(!can_lend<std::vector<double>>::value);
 scmk::Model long_model(const Blobs &blobs) {
     scmk::Model model(blobs.n, blobs.clusters);
     model.add_kernel(blobs.kernel(20)).add_features(blobs.x, 2, "gaussian(t=1); linear");
-    model.set("tolerance", 0).set("max_iterations", 20);
+    model.set("preset", "joint").set("tolerance", 0).set("max_iterations", 20);
     return model;
 }
 
@@ -43,11 +43,12 @@ TEST_CASE("the example of the documentation") {
     const Blobs blobs(60);
     const std::size_t n = blobs.n, d = 2;
     const std::vector<double> &x = blobs.x;
-    scmk::Model model(n, 3);
-    model.add_features(x.data(), n, d).set("alpha", 1e-2);
+    scmk::Model model(n);
+    model.add_features(x.data(), n, d);
     auto fit = model.fit();
     CHECK(fit.labels == blobs.truth);
-    CHECK(fit.weights.size() == 12); // the paper's pool
+    CHECK(fit.weights == std::vector<double>{1});
+    CHECK(fit.warning == "");
     CHECK(fit.similarity().n == n);
 }
 
@@ -106,6 +107,7 @@ TEST_CASE("kernels are cleared") {
 TEST_CASE("more kernels than the first guess") {
     const Blobs blobs(12);
     scmk::Model model(blobs.n, Blobs::clusters);
+    model.set("preset", "joint");
     for (int k = 1; k <= 40; k++) {
         model.add_kernel(blobs.kernel(10.0 * k));
         if (k != 16 && k != 17 && k != 40)
@@ -172,7 +174,18 @@ TEST_CASE("results agree with one another and outlive the model") {
     CHECK(fit.weights == model->weights());
     CHECK(fit.trace == model->trace());
     CHECK(fit.infos.at("iterations") == static_cast<double>(model->info_int("iterations")));
-    CHECK(fit.infos.size() == scmk::infos().size());
+    CHECK(fit.n_clusters == Blobs::clusters);
+    CHECK(fit.warning == model->info_text("warning"));
+    // All of them but texts, and what was not asked for.
+    for (const auto &info : scmk::infos()) {
+        INFO(info.name);
+        const bool asked = info.name != "stability" && info.name.rfind("suggested_", 0) != 0;
+        CHECK(fit.infos.count(info.name) == (asked && info.type != scmk::Type::text ? 1 : 0));
+        if (asked)
+            CHECK((info.name == "warning" || !model->info_text(info.name).empty()));
+        else
+            CHECK(refused([&] { model->info_text(info.name); }).status() == SCMK_E_STATE);
+    }
     CHECK(fit.similarity().to_dense().values == model->similarity_dense().values);
     model->set("alpha", 2.0);
     CHECK(refused([&] { model->results(); }).status() == SCMK_E_STATE);
@@ -378,7 +391,9 @@ TEST_CASE("steps that prepare features are listed by the library") {
         CHECK(!step.doc.empty());
         scmk::Model model(blobs.n, Blobs::clusters);
         model.add_features(blobs.x, 2, step.name + "; linear");
-        CHECK(model.kernel_names() == std::vector<std::string>{step.name + "; linear"});
+        // What auto chooses is told instead.
+        const std::string done = step.name == "auto" ? "standardize" : step.name;
+        CHECK(model.kernel_names() == std::vector<std::string>{done + "; linear"});
         const auto error = refused([&] { model.add_features(blobs.x, 2, "linear; " + step.name); });
         CHECK(error.status() == SCMK_E_INVALID_ARGUMENT);
         CHECK(error.what() == "kernels = '" + step.name +
@@ -482,13 +497,14 @@ TEST_CASE("the model is busy in its progress function") {
         };
         busy([&] { model.fit(); });
         busy([&] { model.labels(); });
+        busy([&] { model.suggest_clusters(); });
         busy([&] { model.set("alpha", 3); });
         busy([&] { model.set_progress(nullptr); });
         model.cancel();
     });
     CHECK(model.fit().outcome == scmk::Outcome::cancelled);
-    CHECK(refusals >= 4);
-    CHECK(refusals % 4 == 0);
+    CHECK(refusals >= 5);
+    CHECK(refusals % 5 == 0);
     CHECK(model.get_real("alpha") == 1);
     // A refusal that is not caught there leaves the fit like any exception.
     model.set_progress([&](const scmk::Progress &) { model.run(); });
@@ -531,6 +547,8 @@ TEST_CASE("errors carry the status and the model works on") {
     CHECK(early.status() == SCMK_E_STATE);
     CHECK(std::string(early.status_name()) == "SCMK_E_STATE");
     CHECK(refused([&] { model.results(); }).status() == SCMK_E_STATE);
+    CHECK(refused([&] { model.info_text("warning"); }).status() == SCMK_E_STATE);
+    CHECK(refused([&] { model.suggest_clusters(); }).status() == SCMK_E_STATE);
     CHECK(refused([&] { model.weights(); }).status() == SCMK_E_STATE);
     CHECK(refused([&] { model.trace(); }).status() == SCMK_E_STATE);
     CHECK(refused([&] { model.similarity(); }).status() == SCMK_E_STATE);
@@ -542,6 +560,10 @@ TEST_CASE("errors carry the status and the model works on") {
     CHECK(works(model, blobs));
     CHECK(refused([&] { model.info_real("objektive"); }).status() == SCMK_E_UNKNOWN_OPTION);
     CHECK(refused([&] { model.info_int("objective"); }).status() == SCMK_E_INVALID_ARGUMENT);
+    CHECK(refused([&] { model.info_real("warning"); }).status() == SCMK_E_INVALID_ARGUMENT);
+    CHECK(refused([&] { model.info_text("warnings"); }).status() == SCMK_E_UNKNOWN_OPTION);
+    CHECK(refused([&] { model.info_text(std::string("warning\0", 8)); }).status() ==
+          SCMK_E_INVALID_ARGUMENT);
 
     const auto check = [&](scmk_status status, const std::string &part, auto call) {
         const scmk::Error error = refused(call);
@@ -654,7 +676,6 @@ TEST_CASE("the number of clusters changes and the kernels stay") {
         CHECK(model.n_clusters() == clusters);
         CHECK(fit.embedding->cols == clusters);
     }
-    CHECK(refused([&] { model.set_clusters(0); }).status() == SCMK_E_DIMENSION);
     CHECK(refused([&] { model.set_clusters(31); }).status() == SCMK_E_DIMENSION);
     CHECK(model.n_clusters() == 5);
     CHECK(model.labels().size() == blobs.n);
@@ -750,6 +771,7 @@ TEST_CASE("models move") {
     CHECK(refused([&] { first.fit(); }).status() == SCMK_E_NULL_ARGUMENT);
     CHECK(refused([&] { first.cancel(); }).status() == SCMK_E_NULL_ARGUMENT);
     CHECK(refused([&] { first.labels(); }).status() == SCMK_E_NULL_ARGUMENT);
+    CHECK(refused([&] { first.suggest_clusters(2, 5); }).status() == SCMK_E_NULL_ARGUMENT);
     scmk::Model third(5, 2);
     third = std::move(second);
     CHECK(third.n_samples() == blobs.n);
