@@ -34,8 +34,8 @@ print.scmk <- function(x, digits = max(3L, getOption("digits") - 3L), ...) {
 summary.scmk <- function(object, ...) {
   structure(
     class = "summary.scmk",
-    c(unclass(object)[c("call", "outcome", "cluster", "size", "view_weights", "info", "options",
-                        "absent")],
+    c(unclass(object)[c("call", "outcome", "cluster", "size", "chosen", "view_weights", "info",
+                        "options", "absent")],
       list(
         weights = sort(object$weights, decreasing = TRUE),
         neighbours = if (!is.null(object$similarity)) summary(diff(object$similarity@p))
@@ -55,7 +55,8 @@ print.summary.scmk <- function(x, digits = max(3L, getOption("digits") - 3L), ..
     print(x$neighbours, digits = digits)
   }
   cat("\nAbout the fit (see scmk_infos()):\n")
-  known <- x$info[!vapply(x$info, is.na, NA)]
+  # The warning stands above.
+  known <- x$info[!vapply(x$info, is.na, NA) & names(x$info) != "warning"]
   cat(sprintf("  %-20s %s\n", names(known), vapply(known, format, "", digits = digits)), sep = "")
   initial <- scmk_options()
   value <- vapply(x$options[initial$name], as.character, "")
@@ -93,16 +94,29 @@ show_views <- function(x, digits) {
 }
 
 show_fit <- function(x, digits) {
-  cat(plural(length(x$cluster), "sample"), " in ", plural(length(x$size), "cluster"), " by method ",
-      x$options$method, ", ", plural(length(x$weights), "kernel"), "\n", sep = "")
+  cat(plural(length(x$cluster), "sample"), " in ", plural(length(x$size), "cluster"),
+      if (x$chosen) " (number chosen)", " by method ", x$options$method, ", ",
+      plural(length(x$weights), "kernel"), "\n", sep = "")
   cat(sprintf("%s: iterations %s, objective %s, %s s\n", x$outcome, x$info$iterations,
               format(x$info$objective, digits = digits), format(x$info$seconds, digits = 2L)))
+  worth <- c(
+    if (!is.na(x$info$silhouette)) paste("silhouette", format(x$info$silhouette, digits = 2L)),
+    if (x$chosen && !is.na(x$info$suggested_confidence)) {
+      paste("confidence in the number of clusters",
+            format(x$info$suggested_confidence, digits = 2L))
+    }
+  )
+  if (length(worth)) cat(paste(worth, collapse = ", "), "\n", sep = "")
+  if (nzchar(x$info$warning)) cat(strwrap(paste("Warning:", x$info$warning), exdent = 2L), sep = "\n")
 }
 
 plot.scmk <- function(x, which = c("similarity", "weights", "objective", "embedding"),
                       ask = length(which) > 1L && dev.interactive(), ...) {
   call <- sys.call()
-  if (missing(which)) which <- setdiff(which, names(x$absent))
+  # One iteration is no path.
+  if (missing(which)) {
+    which <- setdiff(which, c(names(x$absent), if (length(x$trace) < 2L) "objective"))
+  }
   which <- match.arg(which, several.ok = TRUE)
   lost <- intersect(which, names(x$absent))
   if (length(lost)) refuse(x$absent[[lost[1L]]], "SCMK_E_STATE", call, -11L)

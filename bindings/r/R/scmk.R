@@ -1,4 +1,4 @@
-scmk <- function(x, k, alpha = NULL, beta = NULL, method = "scmk", kernels = "paper",
+scmk <- function(x, k = NULL, alpha = NULL, beta = NULL, method = "scmk", kernels = "auto",
                  preset = NULL, seed = NULL, ..., progress = interactive()) {
   call <- match.call()
   options <- check_options(
@@ -12,10 +12,9 @@ scmk <- function(x, k, alpha = NULL, beta = NULL, method = "scmk", kernels = "pa
   # Gives the kernels' memory back now, however this function is left, and not at some later gc().
   on.exit(.Call(C_destroy, model$handle), add = TRUE)
   run_fit(model, watcher, call)
-  collect(model, call)
 }
 
-scmk_model <- function(x, k, kernels = "paper", copy = FALSE, ..., progress = interactive()) {
+scmk_model <- function(x, k = NULL, kernels = "auto", copy = FALSE, ..., progress = interactive()) {
   call <- sys.call()
   if (!isTRUE(copy) && !isFALSE(copy)) refuse_argument(call, "copy must be TRUE or FALSE")
   options <- check_options(list(...), call)
@@ -33,10 +32,13 @@ scmk_fit <- function(model, ..., k = NULL, progress = interactive()) {
   watcher <- watch_with(progress, call)
   on.exit(watcher$close())
   # First: it may be refused, the options have been tried.
-  if (!is.null(k)) checked(.Call(C_set_clusters, model$handle, check_k(k, call)), call)
+  if (!is.null(k)) {
+    k <- check_k(k, call)
+    checked(.Call(C_set_clusters, model$handle, k), call)
+    model$asked$k <- k
+  }
   set_options(model$handle, options, call)
   run_fit(model, watcher, call)
-  collect(model, call)
 }
 
 scmk_result <- function(model) {
@@ -49,8 +51,10 @@ print.scmk_model <- function(x, ...) {
   info <- function(name) .Call(C_info, x$handle, name)
   memory <- info("memory_required")
   if (is.numeric(memory)) {
-    cat(sprintf("scmk model of %.0f samples for %.0f clusters; views: %s\n", info("samples"),
-                info("clusters"), paste(.Call(C_names, x$handle, "views"), collapse = ", ")))
+    k <- x$asked$k
+    cat(sprintf("scmk model of %.0f samples for %s; views: %s\n", info("samples"),
+                if (k == 0) "as many clusters as a fit chooses" else plural(k, "cluster"),
+                paste(.Call(C_names, x$handle, "views"), collapse = ", ")))
     cat(sprintf("The kernels it holds take %.1f MB; a fit needs at most %.1f MB more.\n",
                 info("memory_kernels") / 1e6, memory / 1e6))
   } else {
@@ -65,10 +69,16 @@ check_model <- function(model, call) {
   }
 }
 
+is_count <- function(x) {
+  is.numeric(x) && length(x) == 1L && !is.na(x) && x >= 0 && x == floor(x) && x <= 2^53
+}
+
+# 0, as NULL, lets a fit choose.
 check_k <- function(k, call) {
-  if (!is.numeric(k) || length(k) != 1L || is.na(k) || k < 0 || k != floor(k) || k > 2^53) {
-    refuse_argument(call, "k must be a whole number: the number of clusters",
-                    if (length(k) > 1L) "; to try several, see ?scmk_model")
+  if (is.null(k)) return(0)
+  if (!is_count(k)) {
+    refuse_argument(call, "k must be a whole number, the number of clusters, or NULL to choose it",
+                    if (length(k) > 1L) "; to compare several, see ?suggest_clusters")
   }
   as.double(k)
 }
@@ -133,7 +143,11 @@ build_model <- function(x, k, kernels, copy, options, watcher, call) {
     )
   }
   done <- TRUE
-  structure(class = "scmk_model", list(handle = handle, samples = samples_of(views)))
+  # asked is shared by all copies of the model, as what is behind the handle is.
+  asked <- new.env(parent = emptyenv())
+  asked$k <- k
+  structure(class = "scmk_model",
+            list(handle = handle, samples = samples_of(views), asked = asked))
 }
 
 # Every view as list(name, label for messages, x = matrix of doubles, kernels = its kernel list, or
@@ -171,7 +185,7 @@ check_kernels <- function(kernels, call) {
   # R takes kernel = TRUE for a short form of kernels = TRUE.
   if (is.logical(kernels)) refuse_argument(call, SPELLING)
   if (!is.character(kernels) || length(kernels) == 0L || anyNA(kernels)) {
-    refuse_argument(call, "kernels must be text, such as \"paper\", \"gaussian(t=0.1); linear\" or ",
+    refuse_argument(call, "kernels must be text, such as \"auto\", \"gaussian(t=0.1); linear\" or ",
                     "\"precomputed\"")
   }
   if (identical(unname(kernels), "precomputed")) return(NULL)
@@ -252,6 +266,7 @@ as_number_matrix <- function(x, label, call) {
   x
 }
 
+# Fits, and gives all results.
 run_fit <- function(model, watcher, call) {
   checked(.Call(C_fit, model$handle, watcher$progress), call)
   info <- function(name) .Call(C_info, model$handle, name)
@@ -262,6 +277,12 @@ run_fit <- function(model, watcher, call) {
     # Stopped early there may be none.
     if (is.numeric(objective)) paste(", objective", format(objective))
   ))
+  fit <- collect(model, call)
+  # Last: an error that is made of the warning, by options(warn = 2), finds the model complete.
+  if (nzchar(fit$info$warning)) {
+    warning(warningCondition(fit$info$warning, class = "scmk_warning", call = call))
+  }
+  fit
 }
 
 # What is called on the way: progress is the function for the library, or NULL; the others are told
@@ -297,9 +318,11 @@ progress_line <- function() {
         text <- paste(task, percent)
       } else {
         # Iterations of some methods, restarts of others.
-        reached <- paste0(iteration, " complete",
-                          if (!is.na(objective)) paste(", objective", format(objective)))
-        text <- if (step == "iteration") reached else paste0(reached, "; ", step, " ", percent)
+        reached <- if (iteration > 0) {
+          paste0(iteration, " complete",
+                 if (!is.na(objective)) paste(", objective", format(objective)))
+        }
+        text <- paste(c(reached, if (step != "iteration") paste(step, percent)), collapse = "; ")
       }
       # A console is slow: some ten lines a second are enough.
       if (proc.time()[["elapsed"]] - last >= 0.1) draw(text)
@@ -360,7 +383,8 @@ collect <- function(model, call) {
   structure(
     class = "scmk",
     list(
-      cluster = cluster, size = tabulate(cluster, info$clusters), weights = named("weights", "kernels"),
+      cluster = cluster, size = tabulate(cluster, info$clusters), chosen = model$asked$k == 0,
+      weights = named("weights", "kernels"),
       view_weights = named("view_weights", "views"), embedding = embedding,
       similarity = similarity, certified = certified, trace = result("trace"),
       outcome = .Call(C_outcome, info$outcome), info = info, options = options,

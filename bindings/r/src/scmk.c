@@ -280,6 +280,38 @@ static SEXP r_fit(SEXP handle, SEXP progress)
     return watched(handle, progress, fit, NULL);
 }
 
+struct range {
+    size_t from, to, room;
+    double *scores;
+};
+
+static scmk_status suggest(scmk_model *model, void *arguments)
+{
+    struct range *range = arguments;
+    return scmk_suggest_clusters(model, range->from, range->to, range->scores, range->room);
+}
+
+/* The score of each number of clusters in a range. */
+static SEXP r_suggest(SEXP handle, SEXP from, SEXP to, SEXP progress)
+{
+    MODEL_OR_RETURN(model, handle);
+    struct range range = {.from = (size_t)Rf_asReal(from), .to = (size_t)Rf_asReal(to)};
+    int64_t samples = 0;
+    scmk_status status = scmk_info_int(model, "samples", &samples);
+    if (status != SCMK_OK)
+        return failure(model, status);
+    /* The library's own range is within the samples. Any other is refused, and has no need of room. */
+    if (range.to == 0)
+        range.room = (size_t)samples;
+    else if (range.from <= range.to && range.to <= (size_t)samples)
+        range.room = range.to - range.from + 1;
+    SEXP scores = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)range.room));
+    range.scores = REAL(scores);
+    SEXP answer = watched(handle, progress, suggest, &range);
+    UNPROTECT(1);
+    return answer == R_NilValue ? scores : answer;
+}
+
 /* ---- what there is, by the names that the library tells ---- */
 
 static const char *const TYPE[] = {"real", "int", "text"};
@@ -428,6 +460,7 @@ static SEXP r_get(SEXP handle, SEXP name)
     return status == SCMK_OK ? utf8(text) : failure(model, status);
 }
 
+/* An info in the R type of its kind: the library refuses to read it as any other. */
 static SEXP r_info(SEXP handle, SEXP name)
 {
     MODEL_OR_RETURN(model, handle);
@@ -437,9 +470,22 @@ static SEXP r_info(SEXP handle, SEXP name)
     scmk_status status = scmk_info_int(model, info, &integer);
     if (status == SCMK_OK)
         return whole(integer);
-    if (status == SCMK_E_INVALID_ARGUMENT)
+    if (status == SCMK_E_INVALID_ARGUMENT) {
         status = scmk_info_real(model, info, &real);
-    return status == SCMK_OK ? Rf_ScalarReal(real) : failure(model, status);
+        if (status == SCMK_OK)
+            return Rf_ScalarReal(real);
+    }
+    if (status == SCMK_E_INVALID_ARGUMENT) {
+        size_t needed = 0;
+        status = scmk_info_text(model, info, NULL, 0, &needed);
+        if (status == SCMK_OK) {
+            char *text = R_alloc(needed, 1);
+            status = scmk_info_text(model, info, text, needed, NULL);
+            if (status == SCMK_OK)
+                return utf8(text);
+        }
+    }
+    return failure(model, status);
 }
 
 struct comparison {
@@ -608,7 +654,8 @@ static const R_CallMethodDef ROUTINES[] = {
     ROUTINE(names, 2),  ROUTINE(options, 0), ROUTINE(infos, 0),    ROUTINE(metrics, 0),
     ROUTINE(methods, 0), ROUTINE(kernels, 0), ROUTINE(preparations, 0),
     ROUTINE(set, 3),    ROUTINE(get, 2),     ROUTINE(info, 2),     ROUTINE(metric, 4),
-    ROUTINE(fit, 2),    ROUTINE(result, 2),  ROUTINE(outcome, 1),  ROUTINE(version, 0),
+    ROUTINE(fit, 2),    ROUTINE(suggest, 4), ROUTINE(result, 2),   ROUTINE(outcome, 1),
+    ROUTINE(version, 0),
     {NULL, NULL, 0},
 };
 

@@ -2,7 +2,9 @@
 
 data <- blobs(60)
 # Nothing converges to 0: many iterations, unless something stops them.
-long <- function(model, ...) scmk_fit(model, tolerance = 0, max_iterations = 20, ...)
+long <- function(model, ...) {
+  scmk_fit(model, preset = "joint", tolerance = 0, max_iterations = 20, ...)
+}
 
 test_that("a result before a fit is an error", {
   model <- scmk_model(data$x, 3)
@@ -24,7 +26,7 @@ test_that("options stay, and a refused one changes nothing", {
 })
 
 test_that("a warm start goes on from the last result", {
-  model <- scmk_model(data$x, 3)
+  model <- scmk_model(data$x, 3, kernels = "paper", preset = "joint")
   cold <- scmk_fit(model, warm_start = FALSE)
   warm <- scmk_fit(model, warm_start = TRUE)
   expect_lt(warm$info$iterations, cold$info$iterations)
@@ -43,7 +45,7 @@ test_that("borrowed kernels survive what happens to the variable", {
 
 test_that("progress is told", {
   seen <- NULL
-  model <- scmk_model(data$x, 3)
+  model <- scmk_model(data$x, 3, "paper")
   fit <- long(model, progress = function(step, iteration, fraction, objective) {
     seen <<- rbind(seen, data.frame(step, iteration, fraction, objective))
   })
@@ -55,7 +57,7 @@ test_that("progress is told", {
 })
 
 test_that("a progress function stops the fit", {
-  model <- scmk_model(data$x, 3)
+  model <- scmk_model(data$x, 3, "paper")
   whole <- long(model)
   fit <- long(model, progress = function(step, iteration, fraction, objective) iteration < 2)
   expect_identical(fit$outcome, "cancelled")
@@ -65,7 +67,7 @@ test_that("a progress function stops the fit", {
 })
 
 test_that("an error in the progress function comes out as it was, and the model stays usable", {
-  model <- scmk_model(data$x, 3)
+  model <- scmk_model(data$x, 3, "paper")
   whole <- long(model)
   mine <- structure(class = c("mine", "error", "condition"), list(message = "mine", call = NULL))
   for (i in 1:50) {
@@ -133,7 +135,7 @@ test_that("a model is busy inside its own fit, another one is not", {
 
 test_that("an interrupt stops the fit and is an interrupt", {
   skip_on_os("windows")
-  model <- scmk_model(data$x, 3)
+  model <- scmk_model(data$x, 3, "paper")
   whole <- long(model)
   caught <- tryCatch(
     long(model, progress = function(step, iteration, fraction, objective) {
@@ -153,7 +155,7 @@ test_that("a long fit is interrupted within a second", {
   skip_on_os("windows")
   x <- matrix(sin(seq_len(2000 * 20)^2), 2000)
   now <- function() as.numeric(Sys.time())
-  model <- scmk_model(x, 10, "gaussian(t=0.1); gaussian(t=1); linear")
+  model <- scmk_model(x, 10, "gaussian(t=0.1); gaussian(t=1); linear", preset = "joint")
   # Nothing of R runs here but the look for interrupts; the file tells when the signal was sent.
   file <- tempfile()
   on.exit(unlink(file))
@@ -167,7 +169,7 @@ test_that("a long fit is interrupted within a second", {
     expect_identical(caught, "interrupted")
     expect_lt(now() - sent, 1)
     # The line of progress stays as it was: nothing has converged.
-    if (progress) expect_match(sub(".*\r", "", drawn[1]), "^[0-9]+ complete")
+    if (progress) expect_match(sub(".*\r", "", drawn[1]), "^([0-9]+ complete|[a-z]+ [0-9]+ %)")
   }
   started <- now()
   fit <- scmk_fit(model, progress = function(...) if (now() - started > 1) { sent <<- now(); FALSE })
@@ -188,7 +190,7 @@ test_that("several numbers of clusters are tried with the same kernels", {
   expect_length(scmk_fit(copy)$size, 5)
   expect_output(print(copy), "for 5 clusters")
   # What is refused changes nothing.
-  expect_identical(scmk_error_of(scmk_fit(model, k = 0, alpha = 7))$status, "SCMK_E_DIMENSION")
+  expect_identical(scmk_error_of(scmk_fit(model, k = 61, alpha = 7))$status, "SCMK_E_DIMENSION")
   expect_identical(scmk_error_of(scmk_fit(model, k = 4, alpha = -1))$status, "SCMK_E_INVALID_ARGUMENT")
   scmk_error_of(scmk_fit(model, k = 2:3))
   expect_identical(scmk_result(model)$trace, fit$trace)
@@ -202,16 +204,16 @@ test_that("building kernels tells progress and can be stopped", {
   skip_on_cran()
   x <- wide()
   seen <- NULL
-  model <- scmk_model(list(a = x), 10, progress = function(step, iteration, fraction, objective) {
+  model <- scmk_model(list(a = x), 10, "paper", progress = function(step, iteration, fraction, objective) {
     seen <<- rbind(seen, data.frame(step, iteration, fraction, objective))
   })
   expect_gte(nrow(seen), 1)
   expect_true(all(seen$step == "kernels" & seen$iteration == 0 & is.na(seen$objective)))
   expect_false(is.unsorted(seen$fraction))
-  error <- scmk_error_of(scmk(x, 10, progress = function(...) FALSE))
+  error <- scmk_error_of(scmk(x, 10, kernels = "paper", progress = function(...) FALSE))
   expect_identical(error$status, "SCMK_E_STOPPED")
   expect_identical(error$code, -17L)
-  expect_error(scmk_model(x, 10, progress = function(...) stop("mine")), "^mine$")
+  expect_error(scmk_model(x, 10, "paper", progress = function(...) stop("mine")), "^mine$")
 })
 
 test_that("an interrupt stops the building of kernels and is an interrupt", {
@@ -221,7 +223,7 @@ test_that("an interrupt stops the building of kernels and is an interrupt", {
   step <- NULL
   for (build in list(scmk, scmk_model)) {
     caught <- tryCatch(
-      build(x, 10, progress = function(step, ...) {
+      build(x, 10, kernels = "paper", progress = function(step, ...) {
         step <<- step
         tools::pskill(Sys.getpid(), tools::SIGINT)
         NULL
@@ -238,7 +240,7 @@ test_that("the progress line tells what is known, and nothing else", {
     drawn <- paste(capture.output(type = "message", expression), collapse = "\n")
     trimws(strsplit(drawn, "[\r\n]+")[[1]])
   }
-  lines <- lines_of(fit <- scmk(data$x, 3, progress = TRUE))
+  lines <- lines_of(fit <- scmk(data$x, 3, kernels = "paper", preset = "joint", progress = TRUE))
   expect_identical(lines[length(lines)], sprintf("converged: %d iterations, objective %s",
                                                  fit$info$iterations, format(fit$info$objective)))
   # What is counted on the way are restarts here, but at the end iterations as everywhere.
@@ -246,7 +248,8 @@ test_that("the progress line tells what is known, and nothing else", {
   expect_identical(lines[length(lines)], sprintf("converged: %s, objective %s",
                                                  scmk:::plural(fit$info$iterations, "iteration"),
                                                  format(fit$info$objective)))
-  lines <- lines_of(model <- scmk_model(data$x, 3, progress = TRUE))
+  lines <- lines_of(model <- scmk_model(data$x, 3, kernels = "paper", preset = "joint",
+                                        progress = TRUE))
   expect_identical(lines[length(lines)], "12 kernels")
   lines <- lines_of(fit <- scmk_fit(model, tolerance = 0, max_iterations = 2, progress = TRUE))
   expect_match(lines[length(lines)], "^iteration limit: 2 iterations, objective ")

@@ -1,6 +1,8 @@
 data <- blobs()
 
 test_that("features, data frames, integers, kernels and lists of them are taken", {
+  # As many as two views need to confirm each other.
+  data <- blobs(60)
   truth <- data$truth
   expect_identical(fitted(scmk(data$x, 3)), truth)
   expect_identical(fitted(scmk(as.data.frame(data$x), 3)), truth)
@@ -27,7 +29,8 @@ test_that("the order of features and kernels is that of R", {
 
 test_that("weights have names", {
   expect_named(coef(scmk(data$x, 3, kernels = "linear")), "linear")
-  expect_named(coef(scmk(data$x, 3)), c(
+  expect_named(coef(scmk(data$x, 3)), "standardize; gaussian(t=25,neighbors=7)")
+  expect_named(coef(scmk(data$x, 3, kernels = "paper")), c(
     sprintf("gaussian(t=%s)", c(0.01, 0.05, 0.1, 1, 10, 50, 100)), "linear",
     "polynomial(a=0,b=2)", "polynomial(a=0,b=4)", "polynomial(a=1,b=2)", "polynomial(a=1,b=4)"
   ))
@@ -35,6 +38,67 @@ test_that("weights have names", {
   expect_named(coef(scmk(gaussian(data$x), 3, kernels = "precomputed")), "kernel 1")
   by_view <- scmk(list(a = data$x, b = data$x), 3, kernels = list(b = "linear", a = c("linear", "gaussian(t=2)")))
   expect_named(coef(by_view), c("a: linear", "a: gaussian(t=2)", "b: linear"))
+})
+
+test_that("plain defaults are automatic", {
+  expect_null(formals(scmk)$k)
+  expect_identical(formals(scmk)$kernels, "auto")
+  data <- blobs(60)
+  noise <- matrix(sin(seq_len(300)^2), 60)
+  views <- list(metres = data$x, kilometres = data$x %*% diag(c(1e-3, 1)), noise = noise)
+  fit <- scmk(views, 3)
+  expect_identical(fitted(fit), data$truth)
+  expect_identical(fit$options$preset, "auto")
+  expect_identical(fit$view_weights[["noise"]], 0)
+  expect_equal(sum(coef(fit)), 1)
+  expect_equal(fit$weights[[1]], fit$weights[[2]])
+  # What auto has done depends on the view.
+  counts <- matrix(0, 60, 30)
+  counts[cbind(1:60, 10 * (data$truth - 1) + 1:10)] <- 1:4
+  counts[cbind(1:60, 10 * (data$truth - 1) + c(4, 9, 2))] <- 2
+  expect_match(names(coef(scmk(counts, 3))), "^tfidf; unit_rows; gaussian")
+  expect_named(coef(scmk(counts, 3, kernels = "auto; linear")), "tfidf; unit_rows; linear")
+})
+
+test_that("what is to be known about an answer is a warning, and stays with it", {
+  # Forty samples close together, and four far away.
+  angle <- seq_len(40)
+  x <- rbind(0.1 * cbind(sin(angle), sin(angle^2)), 60 * cbind(c(1, -1, 1, -1), c(1, 1, -1, -1)))
+  said <- "4 of 5 clusters are single samples"
+  condition <- expect_warning(fit <- scmk(x, 5, preset = "joint"), said, class = "scmk_warning")
+  expect_identical(deparse(conditionCall(condition)[[1]]), "scmk")
+  expect_identical(fit$info$warning, said)
+  expect_identical(c(fit$info$smallest_cluster, fit$info$largest_cluster), c(1L, 40L))
+  expect_output(print(fit), paste("Warning:", said), fixed = TRUE)
+  expect_output(print(summary(fit)), paste("Warning:", said), fixed = TRUE)
+  # A model tells it with each fit, and not again when the result is read.
+  model <- scmk_model(x, 5, preset = "joint")
+  expect_warning(scmk_fit(model), said, class = "scmk_warning")
+  expect_silent(again <- scmk_result(model))
+  expect_identical(again$info$warning, said)
+  # As an error it leaves the result.
+  before <- options(warn = 2)
+  on.exit(options(before))
+  expect_error(scmk_fit(model, tolerance = 1e-4), said)
+  options(before)
+  expect_identical(fitted(scmk_result(model)), fitted(fit))
+  # Two views of noise have nothing in common.
+  noise <- function(power) matrix(sin(seq_len(400)^power), 100)
+  expect_warning(scmk(list(noise(2), noise(1.7)), 3), "no view or kernel confirms another", class = "scmk_warning")
+  expect_silent(fit <- scmk(data$x, 3))
+  expect_identical(fit$info$warning, "")
+  expect_no_match(paste(capture.output(print(summary(fit))), collapse = "\n"), "[Ww]arning")
+})
+
+test_that("a fit tells how well clusters are separated", {
+  fit <- scmk(data$x, 3)
+  expect_gt(fit$info$silhouette, 0.5)
+  expect_output(print(fit), "\nsilhouette 0\\.[0-9]+\n")
+  expect_identical(c(fit$info$smallest_cluster, fit$info$largest_cluster), c(10L, 10L))
+  # One cluster has none.
+  one <- scmk(data$x, 1)
+  expect_identical(one$info$silhouette, NA)
+  expect_no_match(paste(capture.output(print(one)), collapse = "\n"), "silhouette")
 })
 
 test_that("row names go to the results", {
@@ -47,7 +111,7 @@ test_that("row names go to the results", {
 })
 
 test_that("a fit has all results", {
-  fit <- scmk(data$x, 3, alpha = 0.1)
+  fit <- scmk(data$x, 3, alpha = 0.1, preset = "joint", kernels = "paper")
   expect_s3_class(fit, "scmk")
   expect_identical(fit$size, c(10L, 10L, 10L))
   expect_identical(dim(fit$embedding), c(30L, 3L))
@@ -80,7 +144,8 @@ test_that("the graph is as good as kkt_residual says, for what it was given", {
   }
   kernels <- list(a = gaussian(data$x), b = gaussian(data$x, 2))
   solve <- function(kernels, beta) {
-    fit <- scmk(kernels, 3, alpha = 0.5, beta = beta, kernels = "precomputed", normalize = "none")
+    fit <- scmk(kernels, 3, alpha = 0.5, beta = beta, kernels = "precomputed", preset = "joint",
+                normalize = "none")
     expect_lte(gap(fit, kernels, 0.5, beta), 2 * fit$info$kkt_residual + 1e-9)
     fit
   }
@@ -98,6 +163,7 @@ test_that("the graph is as good as kkt_residual says, for what it was given", {
 
 test_that("every method runs, and has what it has", {
   expect_gte(nrow(scmk_methods()), 7)
+  data <- blobs(60)
   for (method in scmk_methods()$name) {
     fit <- scmk(list(data$x, gaussian(data$x)), 3, kernels = list("gaussian(t=0.5)", "precomputed"),
                 method = method, seed = 3)
@@ -118,7 +184,7 @@ test_that("every method runs, and has what it has", {
 
 test_that("options reach the library in every type", {
   fit <- scmk(data$x, 3, learn_weights = FALSE, restarts = 7L, tolerance = 1e-4, labels = "qr",
-              seed = "9223372036854775807", memory_limit = 2^40)
+              seed = "9223372036854775807", memory_limit = 2^40, preset = "joint", kernels = "paper")
   expect_identical(fit$options$learn_weights, 0L)
   expect_identical(fit$options$restarts, 7L)
   expect_identical(fit$options$tolerance, 1e-4)
@@ -208,8 +274,9 @@ test_that("steps that prepare features are listed by the library", {
   # Counts, which no step refuses.
   counts <- round(abs(data$x))
   for (name in steps$name) {
-    prepared <- paste0(name, "; linear")
-    expect_named(coef(scmk(counts, 3, kernels = prepared)), prepared)
+    # The name of a kernel tells what auto has done.
+    prepared <- paste0(if (name == "auto") "standardize" else name, "; linear")
+    expect_named(coef(scmk(counts, 3, kernels = paste0(name, "; linear"))), prepared)
     expect_named(coef(scmk(counts, 3, kernels = c(name, "linear"))), prepared)
     late <- scmk_error_of(scmk(counts, 3, kernels = paste0("linear; ", name)))
     expect_identical(late$status, "SCMK_E_INVALID_ARGUMENT")
@@ -276,8 +343,8 @@ test_that("arguments are checked", {
   expect_match(message_of(scmk(1:5, 2)), "numeric matrix")
   expect_match(message_of(scmk(list(), 3)), "no view")
   expect_match(message_of(scmk(list(data$x, "a"), 3)), "view 2 must be")
-  for (k in list(2.5, -1, NA_real_, c(2, 3), "3", NULL)) expect_match(message_of(scmk(data$x, k)), "whole number")
-  expect_match(message_of(scmk(data$x, 2:4)), "to try several, see ?scmk_model", fixed = TRUE)
+  for (k in list(2.5, -1, NA_real_, c(2, 3), "3")) expect_match(message_of(scmk(data$x, k)), "whole number")
+  expect_match(message_of(scmk(data$x, 2:4)), "to compare several, see ?suggest_clusters", fixed = TRUE)
   expect_match(message_of(scmk(data$x, 3, kernels = "precomputed")), "x must be square.*30 rows and 2 columns")
   expect_match(message_of(scmk(list(data$x, data$x), 3, kernels = c("precomputed", "linear"))),
                "list(\"precomputed\", \"linear\")", fixed = TRUE)
@@ -316,14 +383,15 @@ test_that("pictures are drawn", {
   file <- tempfile(fileext = ".pdf")
   grDevices::pdf(file)
   on.exit(unlink(file))
-  fit <- scmk(data$x, 3)
+  fit <- scmk(data$x, 3, preset = "joint", kernels = "paper")
   expect_identical(plot(fit), fit)
   for (which in c("similarity", "weights", "objective", "embedding")) expect_silent(plot(fit, which))
   expect_silent(plot(scmk(data$x, 3, method = "rmkkm")))
   expect_silent(plot(scmk(data$x, 1), "embedding", main = "one"))
   expect_error(plot(fit, "nothing"), "should be one of")
   # Long names and many kernels leave room for the bars, also in a small picture.
-  many <- scmk(list("a rather long name of a view" = data$x, b = data$x, c = data$x), 3)
+  many <- scmk(list("a rather long name of a view" = data$x, b = data$x, c = data$x), 3,
+               kernels = "paper")
   par(mfrow = c(2, 2))
   expect_silent(plot(many))
   grDevices::dev.off()
