@@ -51,8 +51,8 @@ end
 """
     SCMK.infos() -> Vector{NamedTuple}
 
-The numbers that a fit leaves in `result.info` ([`SCMK.info`](@ref)): `name`, `type` (`:real` or
-`:int`) and `doc`.
+What a fit leaves in `result.info` ([`SCMK.info`](@ref)): `name`, `type` (`:real`, `:int` or `:text`)
+and `doc`.
 """
 function infos()
     return map(indices(:scmk_info_count)) do index

@@ -1,13 +1,14 @@
 # A model: kernels, options, the fit.
 
 """
-    Model(n_samples, n_clusters; options...)
+    Model(n_samples, n_clusters = 0; options...)
 
-A model of `n_samples` samples that are to be divided into `n_clusters` clusters. It is filled by
-[`add_kernel!`](@ref), [`borrow_kernel!`](@ref) and [`add_features!`](@ref), set by [`set!`](@ref),
-fitted by [`SCMK.fit!`](@ref), and read by [`SCMKResult`](@ref)`(model)`, or part by part by
-[`SCMK.assignments`](@ref), [`SCMK.weights`](@ref), ... Adding a kernel or changing an option discards
-the result. [`set_clusters!`](@ref) changes the number of clusters and keeps the kernels.
+A model of `n_samples` samples that are to be divided into `n_clusters` clusters; 0 lets each fit choose
+their number. It is filled by [`add_kernel!`](@ref), [`borrow_kernel!`](@ref) and
+[`add_features!`](@ref), set by [`set!`](@ref), fitted by [`SCMK.fit!`](@ref), and read by
+[`SCMKResult`](@ref)`(model)`, or part by part by [`SCMK.assignments`](@ref), [`SCMK.weights`](@ref), ...
+Adding a kernel or changing an option discards the result. [`set_clusters!`](@ref) changes the number of
+clusters and keeps the kernels, and [`suggest_clusters`](@ref) tells how many there may be.
 
 A model is used by one task at a time; another gets an [`SCMKError`](@ref) with the status
 `:SCMK_E_BUSY`. Only [`cancel!`](@ref) may be called while a call is running.
@@ -19,8 +20,8 @@ that), it tries again at a later collection.
 
 # Example
 ```julia
-model = Model(size(X, 2), 10; alpha = 30)
-add_features!(model, X; kernels = "gaussian(t=0.1); linear")
+model = Model(size(X, 2), 10)
+add_features!(model, X)
 SCMK.fit!(model)
 result = SCMKResult(model)
 ```
@@ -30,6 +31,7 @@ mutable struct Model
     handle::Ptr{Cvoid}
     closed::Bool
     n_samples::Int
+    # As asked for: 0 if a fit is to choose it.
     n_clusters::Int
     # Keeps borrowed matrices alive.
     borrowed::Vector{Any}
@@ -38,9 +40,9 @@ mutable struct Model
     progress::Any
     thrown::Any
 
-    function Model(n_samples::Integer, n_clusters::Integer; options...)
-        check_count(:n_samples, n_samples)
-        check_count(:n_clusters, n_clusters)
+    function Model(n_samples::Integer, n_clusters::Integer = 0; options...)
+        check_count(:n_samples, n_samples, 1)
+        check_count(:n_clusters, n_clusters, 0)
         handle = Ref{Ptr{Cvoid}}(C_NULL)
         check(ccall(entry(:scmk_create), Int32, (Csize_t, Csize_t, Ref{Ptr{Cvoid}}),
                     n_samples, n_clusters, handle))
@@ -55,11 +57,14 @@ mutable struct Model
 end
 
 # All else about a number is for the library to say; a negative one cannot be handed to it.
-check_count(name::Symbol, value::Integer) =
-    value >= 0 || throw(ArgumentError("$name: $value given, at least 1 expected"))
+check_count(name::Symbol, value::Integer, least::Int) =
+    value >= 0 || throw(ArgumentError("$name: $value given, at least $least expected"))
 
 Base.show(io::IO, model::Model) = print(io, "SCMK.Model(", model.n_samples, " samples, ",
-    model.n_clusters, " clusters", isopen(model) ? ")" : ", closed)")
+    model.n_clusters == 0 ? "clusters to be chosen" : counted(model.n_clusters, "cluster"),
+    isopen(model) ? ")" : ", closed)")
+
+counted(number::Integer, thing::String) = string(number, ' ', thing, number == 1 ? "" : "s")
 
 destroy(model::Model) = ccall(entry(:scmk_destroy), Int32, (Ptr{Cvoid},), model.handle)
 
@@ -198,19 +203,18 @@ borrow_kernel!(::Model, kernel::AbstractMatrix; keywords...) = throw(ArgumentErr
     "only a dense matrix of Float64 can be borrowed, not a $(typeof(kernel)); add_kernel! copies any"))
 
 """
-    add_features!(model, X; kernels = "paper", name = nothing, progress = nothing) -> model
+    add_features!(model, X; kernels = "auto", name = nothing, progress = nothing) -> model
 
 Builds kernels from the features `X` and adds them. **Samples are the columns of `X`**, as in
 Clustering.jl: a table with one sample a row is given as `X'`. Call it once for each view.
 
-`kernels` is `"paper"` (the paper's pool of twelve) or a list such as `"gaussian(t=0.1); linear"` of what
-[`SCMK.kernel_functions`](@ref) names, before which it may prepare the features by steps of
-[`SCMK.preparations`](@ref). Messages and the names of the kernels call the view by its `name`.
+`kernels` is as for [`scmk`](@ref): `"auto"`, `"paper"` or a list such as `"standardize; linear"`. Messages
+and the names of the kernels call the view by its `name`.
 
 `progress` as for [`SCMK.fit!`](@ref). What stops a fit stops this call, too: an `SCMKError` with the
 status `:SCMK_E_STOPPED`, or the exception of a Ctrl-C. The model is then as it was.
 """
-function add_features!(model::Model, features::AbstractMatrix; kernels::Name = "paper",
+function add_features!(model::Model, features::AbstractMatrix; kernels::Name = "auto",
                        name = nothing, progress = nothing)
     values = as_floats(features)
     list = string(kernels)
@@ -277,11 +281,11 @@ end
 """
     set_clusters!(model, n_clusters) -> model
 
-Changes the number of clusters. Kernels and options stay, so that several numbers can be tried without
-building the kernels again.
+Changes the number of clusters; 0 lets each fit choose it. Kernels and options stay, so that several
+numbers can be tried without building the kernels again.
 """
 function set_clusters!(model::Model, n_clusters::Integer)
-    check_count(:n_clusters, n_clusters)
+    check_count(:n_clusters, n_clusters, 0)
     @on model ccall(entry(:scmk_set_clusters), Int32, (Ptr{Cvoid}, Csize_t), model.handle, n_clusters)
     model.n_clusters = n_clusters
     return model
@@ -289,11 +293,19 @@ end
 
 # Text that `call` writes into a buffer of the given size, and tells the full size of.
 function text(call, model::Model)
+    value, status = read_text(call, model)
+    check(status, model.handle)
+    return value
+end
+
+# The same, and what C answered: the text is empty if that is an error.
+function read_text(call, model::Model)
     needed = Ref{Csize_t}(0)
     buffer = zeros(UInt8, 256)
     while true
-        GC.@preserve model check(call(buffer, length(buffer), needed), model.handle)
-        needed[] <= length(buffer) && return GC.@preserve buffer unsafe_string(pointer(buffer))
+        status = GC.@preserve model call(buffer, length(buffer), needed)
+        status == OK || return "", status
+        needed[] <= length(buffer) && return GC.@preserve buffer unsafe_string(pointer(buffer)), status
         resize!(buffer, needed[])
     end
 end
@@ -329,10 +341,11 @@ end
 """
     SCMK.Progress
 
-How far a call has come: `step` (`:kernels` while kernels are built or checked; in a fit `:similarity`,
-`:embedding`, `:weights`, `:labels`, or `:iteration` when an outer iteration is complete), `iteration`
-(complete ones; methods that restart, option `restarts`, count complete restarts), `fraction` of the step
-that is done, from 0 to 1, and `objective` (`NaN` before the first complete iteration).
+How far a call has come: `step` (`:kernels` while kernels are built or checked; in a fit and in
+[`suggest_clusters`](@ref) `:similarity`, `:embedding`, `:weights`, `:labels`, or `:iteration` when an
+outer iteration is complete), `iteration` (complete ones; methods that restart, option `restarts`, count
+complete restarts), `fraction` of the step that is done, from 0 to 1, and `objective` (`NaN` before the
+first complete iteration).
 """
 struct Progress
     step::Symbol
@@ -356,7 +369,7 @@ function (line::ProgressLine)(progress::Progress)
     parts = String[]
     progress.step === :iteration ||
         push!(parts, string(progress.step, ' ', round(Int, 100progress.fraction), " %"))
-    progress.step === :kernels || push!(parts, iterations(progress.iteration) * " complete")
+    progress.step === :kernels || push!(parts, counted(progress.iteration, "iteration") * " complete")
     isnan(progress.objective) ||
         push!(parts, string("objective ", round(progress.objective; sigdigits = 6)))
     text = "scmk: " * join(parts, ", ")
@@ -452,6 +465,9 @@ iterate: [`SCMK.outcome`](@ref)`(model)` tells. An exception in `progress` stops
 thrown from `fit!` afterwards; so is the `InterruptException` of a Ctrl-C, with or without a
 `progress`. The model can be used again in each case.
 
+An answer that should not be trusted as it is, such as clusters of single samples, is warned of, by `@warn`
+in the words of `SCMK.info(model, :warning)`.
+
 The fit keeps its thread busy; other tasks of that thread run only when `progress` lets them, for
 instance by printing or by `yield()`.
 
@@ -462,6 +478,8 @@ function fit!(model::Model; progress = nothing)
         ccall(entry(:scmk_fit), Int32, (Ptr{Cvoid},), model.handle)
     end)
     progress === true && println(stderr, "scmk: ", ending(info(model)))
+    warning = info(model, :warning, :text)
+    isempty(warning) || @warn(warning)
     return model
 end
 
@@ -470,17 +488,15 @@ fit!(progress, model::Model) = fit!(model; progress = progress)
 # How a fit ended, in words. One that was stopped at once has no objective.
 function ending(info::NamedTuple)
     objective = info.objective === nothing ? "" : ", objective $(round(info.objective; sigdigits = 6))"
-    return string(outcome_name(info.outcome), " after ", iterations(info.iterations), objective)
+    return string(outcome_name(info.outcome), " after ", counted(info.iterations, "iteration"), objective)
 end
-
-iterations(number) = string(number, number == 1 ? " iteration" : " iterations")
 
 """
     cancel!(model)
 
 Asks the call that is running on the model, on another thread or in whose `progress` this is called, to
-stop soon: a fit then leaves what it has, and adding kernels throws an [`SCMKError`](@ref) with the
-status `:SCMK_E_STOPPED`. If no call is running, the next fit stops at once.
+stop soon: a fit then leaves what it has, and any other call that takes long throws an
+[`SCMKError`](@ref) with the status `:SCMK_E_STOPPED`. If no call is running, the next fit stops at once.
 """
 function cancel!(model::Model)
     @on model ccall(entry(:scmk_cancel), Int32, (Ptr{Cvoid},), model.handle)

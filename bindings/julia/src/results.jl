@@ -20,7 +20,7 @@ end
 
 The number of samples in each cluster.
 """
-counts(model::Model) = cluster_sizes(assignments(model), model.n_clusters)
+counts(model::Model) = cluster_sizes(assignments(model), nclusters(model))
 
 function cluster_sizes(assignments::Vector{Int}, n_clusters::Int)
     sizes = zeros(Int, n_clusters)
@@ -31,9 +31,17 @@ end
 """
     SCMK.nclusters(result) -> Int
 
-The number of clusters that was asked for.
+The number of clusters that was asked for, or was chosen by the fit. Of a model that is to choose it, 0
+before the fit.
 """
-nclusters(model::Model) = model.n_clusters
+nclusters(model::Model) = info(model, :clusters, :int)
+
+"""
+    SCMK.chosen(result) -> Bool
+
+Whether the fit chose the number of clusters; `info.suggested_confidence` tells how sure it is.
+"""
+chosen(model::Model) = model.n_clusters == 0
 
 """
     SCMK.weights(result) -> Vector{Float64}
@@ -99,7 +107,7 @@ function embedding(model::Model)
 end
 
 function read_embedding(model::Model, call::Symbol)
-    values = Matrix{Float64}(undef, model.n_samples, model.n_clusters)
+    values = Matrix{Float64}(undef, model.n_samples, nclusters(model))
     @on model ccall(entry(call), Int32, (Ptr{Cvoid}, Ptr{Float64}, Csize_t),
                     model.handle, values, length(values))
     return values
@@ -161,8 +169,8 @@ end
 """
     SCMK.info(result) -> NamedTuple
 
-Numbers about the fit, such as `result.info.objective`; [`SCMK.infos`](@ref) lists them. Those that
-the method does not have are `nothing`.
+Numbers about the fit, such as `result.info.silhouette`, and its `warning`, a text that is empty if there
+is none; [`SCMK.infos`](@ref) lists them. Those that the fit does not have are `nothing`.
 
     SCMK.info(model, name)
 
@@ -196,6 +204,10 @@ function info(model::Model, name::Name, type::Symbol)
 end
 
 function read_info(model::Model, name::Name, type::Symbol)
+    type === :text && return read_text(model) do buffer, capacity, needed
+        ccall(entry(:scmk_info_text), Int32, (Ptr{Cvoid}, Cstring, Ptr{UInt8}, Csize_t, Ref{Csize_t}),
+              model.handle, string(name), buffer, capacity, needed)
+    end
     value = type === :int ? Ref{Int64}(0) : Ref{Float64}(0)
     status = GC.@preserve model if type === :int
         ccall(entry(:scmk_info_int), Int32, (Ptr{Cvoid}, Cstring, Ref{Int64}),
@@ -226,6 +238,7 @@ All results of a fit, which [`scmk`](@ref) returns and `SCMKResult(model)` copie
 | --- | --- |
 | `assignments` | the cluster of each sample, from 1, numbered by first occurrence |
 | `counts` | the number of samples in each cluster |
+| `chosen` | whether the fit chose the number of clusters |
 | `weights`, `kernel_names` | the weight of each kernel, and what it is called |
 | `view_weights`, `view_names` | the share of each view, from 0 to 1, and what it is called |
 | `similarity` | the similarity graph, sparse; its columns sum to 1 |
@@ -233,15 +246,16 @@ All results of a fit, which [`scmk`](@ref) returns and `SCMKResult(model)` copie
 | `certified` | the weights and the embedding for which `info.kkt_residual` holds |
 | `trace` | the objective after each iteration |
 | `outcome` | `"converged"`, `"iteration limit"`, `"time limit"` or `"cancelled"` |
-| `info` | numbers about the fit, such as `result.info.objective` |
+| `info` | numbers about the fit, such as `result.info.silhouette`, and `result.info.warning` |
 | `options` | the options of the fit |
 
-What the method does not have is `nothing`. Each has a function of that name, too, such as
+What the fit does not have is `nothing`. Each has a function of that name, too, such as
 [`SCMK.assignments`](@ref), which also takes a fitted model.
 """
 struct SCMKResult
     assignments::Vector{Int}
     counts::Vector{Int}
+    chosen::Bool
     weights::Vector{Float64}
     kernel_names::Vector{String}
     view_weights::Vector{Float64}
@@ -256,13 +270,14 @@ struct SCMKResult
 end
 
 SCMKResult(model::Model) = SCMKResult(
-    assignments(model), counts(model), weights(model), kernel_names(model), view_weights(model),
-    view_names(model), similarity(model), embedding(model), certified(model), trace(model),
-    outcome(model), info(model), options(model))
+    assignments(model), counts(model), chosen(model), weights(model), kernel_names(model),
+    view_weights(model), view_names(model), similarity(model), embedding(model), certified(model),
+    trace(model), outcome(model), info(model), options(model))
 
 assignments(result::SCMKResult) = result.assignments
 counts(result::SCMKResult) = result.counts
 nclusters(result::SCMKResult) = length(result.counts)
+chosen(result::SCMKResult) = result.chosen
 weights(result::SCMKResult) = result.weights
 kernel_names(result::SCMKResult) = result.kernel_names
 view_weights(result::SCMKResult) = result.view_weights
@@ -274,13 +289,21 @@ trace(result::SCMKResult) = result.trace
 outcome(result::SCMKResult) = result.outcome
 info(result::SCMKResult) = result.info
 
-# As many kernels as a glance takes in; a result has them all.
+# As many lines as a glance takes in; a result has them all.
 const SHOWN = 12
 
 function Base.show(io::IO, ::MIME"text/plain", result::SCMKResult)
-    println(io, "SCMKResult: ", length(result.assignments), " samples in ", nclusters(result),
-            " clusters by method ", result.options.method)
+    info = result.info
+    println(io, "SCMKResult: ", counted(length(result.assignments), "sample"), " in ",
+            counted(nclusters(result), "cluster"), " by method ", result.options.method)
     println(io, "  counts   ", join(result.counts, ' '))
+    if result.chosen
+        println(io, "  chosen   ", info.suggested_clusters === nothing ? "stopped before it was known" :
+            chances(info.suggested_confidence, info.suggested_next))
+    end
+    info.silhouette === nothing ||
+        println(io, "  quality  silhouette ", round(info.silhouette; digits = 3))
+    isempty(info.warning) || println(io, "  warning  ", info.warning)
     order = sortperm(result.weights; rev = true)
     for (i, kernel) in enumerate(order[1:min(end, SHOWN)])
         println(io, i == 1 ? "  weights  " : "           ", result.kernel_names[kernel], " => ",
@@ -292,11 +315,17 @@ function Base.show(io::IO, ::MIME"text/plain", result::SCMKResult)
         shares = string.(result.view_names, " => ", round.(100result.view_weights; digits = 1), " %")
         println(io, "  views    ", join(shares, ", "))
     end
-    print(io, "  fit      ", ending(result.info))
+    print(io, "  fit      ", ending(info))
 end
 
+# How sure a number of clusters is, and what else it may be: 0 in an info, nothing in a suggestion if
+# there is none.
+chances(confidence, next) = string("confidence ", round(confidence; digits = 2),
+    next in (0, nothing) ? "" : "; next to look at: $next")
+
 Base.show(io::IO, result::SCMKResult) =
-    print(io, "SCMKResult(", length(result.assignments), " samples, ", nclusters(result), " clusters)")
+    print(io, "SCMKResult(", counted(length(result.assignments), "sample"), ", ",
+          counted(nclusters(result), "cluster"), ')')
 
 """
     metric(name, truth, labels) -> Float64

@@ -1,21 +1,23 @@
 # The whole work in one call.
 
 """
-    scmk(X, k; kernels = "paper", options..., progress = nothing) -> SCMKResult
+    scmk(X, k = 0; kernels = "auto", options..., progress = nothing) -> SCMKResult
 
-Divides samples into `k` clusters, given features. **Samples are the columns of `X`**, as in
+Divides samples into `k` clusters, given features; without `k`, or if it is 0, into as many as suit them
+best ([`suggest_clusters`](@ref) tells more about that). **Samples are the columns of `X`**, as in
 Clustering.jl: a table with one sample a row is given as `X'`.
 
 Several matrices describe the same samples in several ways (views): a vector of matrices, or with names
 a named tuple, a dictionary or pairs, such as `(pixels = X1, shape = X2)` or `["pixels" => X1]`. Messages
 and the names of the weights then say which view they mean.
 
-`kernels` tells which kernels to build: `"paper"` for the paper's pool of twelve, or a list such as
+`kernels` tells which kernels to build: `"auto"` prepares a view by what it holds and builds one kernel,
+which the names of the kernels tell; `"paper"` is the paper's pool of twelve; else it is a list such as
 `"gaussian(t=0.1); linear"` of what [`SCMK.kernel_functions`](@ref) names, before which it may prepare the
-features by steps of [`SCMK.preparations`](@ref): `"standardize; linear"`. It is the same for all views, or
-one for each view: a vector, or a named tuple or dictionary with the names of the views.
+features by steps of [`SCMK.preparations`](@ref): `"standardize; linear"`, `"auto; linear"`. It is the same
+for all views, or one for each view: a vector, or a named tuple or dictionary with the names of the views.
 
-    scmk(K, k; kernels = "precomputed", options..., progress = nothing) -> SCMKResult
+    scmk(K, k = 0; kernels = "precomputed", options..., progress = nothing) -> SCMKResult
 
 The same, given a kernel matrix: symmetric, with a row and a column for each sample. Several kernels are
 given as several views are; each gets a weight. They are not copied. Beside features, each view has its
@@ -24,16 +26,23 @@ own: `scmk([K, X], k; kernels = ["precomputed", "linear"])`.
 Any option of the library is a keyword: [`SCMK.options`](@ref) lists them with their defaults and what
 they do, [`SCMK.clustering_methods`](@ref) what `method` may be. `preset`, which changes others, comes first
 wherever it stands. `progress = true` prints how far it has come; a function is told, and may stop it, see
-[`SCMK.fit!`](@ref).
+[`SCMK.fit!`](@ref). An answer that should not be trusted as it is comes with a warning.
 
 # Example
 ```julia
 X = hcat(randn(2, 50), randn(2, 50) .+ 8)
-result = scmk(X, 2; kernels = "gaussian(t=0.1); linear", alpha = 0.1)
+result = scmk(X, 2)
 result.assignments, result.counts, result.kernel_names .=> result.weights
 ```
 """
-function scmk(data, k::Integer; kernels = "paper", progress = nothing, options...)
+function scmk(data, k::Integer = 0; kernels = "auto", progress = nothing, options...)
+    return with_model(data, k, kernels, progress, options) do model
+        SCMKResult(fit!(model; progress = progress))
+    end
+end
+
+# Does `work` with a model of the data, which lives no longer than that.
+function with_model(work, data, k::Integer, kernels, progress, options)
     views = as_views(data)
     lists = as_lists(kernels, first.(views))
     model = Model(size(last(first(views)), 2), k; options...)
@@ -49,8 +58,7 @@ function scmk(data, k::Integer; kernels = "paper", progress = nothing, options..
                     "kernels = \"precomputed\"")
             end
         end
-        fit!(model; progress = progress)
-        return SCMKResult(model)
+        return work(model)
     finally
         close(model)
     end
@@ -81,7 +89,7 @@ unexpected(data) = throw(ArgumentError("a matrix expected, or several in a vecto
     "dictionary or pairs name => matrix, not a $(typeof(data))"))
 
 # The list of kernels of each view.
-as_lists(::Nothing, names) = fill("paper", length(names))
+as_lists(::Nothing, names) = fill("auto", length(names))
 as_lists(list::Name, names) = fill(list, length(names))
 
 function as_lists(lists::Union{AbstractVector{<:Name},Tuple{Vararg{Name}}}, names)

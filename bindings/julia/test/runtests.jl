@@ -4,7 +4,7 @@
 using DelimitedFiles, LinearAlgebra, SparseArrays, Test
 using SCMK
 using SCMK: assignments, counts, nclusters, weights, similarity, embedding, trace, info, outcome, fit!,
-    kernel_names, view_names, view_weights, certified
+    kernel_names, view_names, view_weights, certified, chosen
 
 const GOLDEN = normpath(@__DIR__, "..", "..", "..", "tests", "golden")
 
@@ -44,10 +44,14 @@ function blobs(n)
     return x, truth, [exp(-sum(abs2, x[:, i] - x[:, j]) / 20) for i in 1:n, j in 1:n]
 end
 
+# Points without any clusters: sums of numbers that are as good as random.
+noise(n, seed) = [sum(mod(43758.5453 * sin(12.9898i + 78.233j + 37.719k + seed), 1) - 0.5 for k in 1:12)
+                  for j in 1:2, i in 1:n]
+
 # A model whose fit takes several iterations.
 function gradual(n = 150)
     x, truth, kernel = blobs(n)
-    model = Model(n, 3; tolerance = 0)
+    model = Model(n, 3; preset = "joint", tolerance = 0)
     add_kernel!(model, kernel)
     return add_features!(model, x; kernels = "gaussian(t=1); linear")
 end
@@ -142,7 +146,7 @@ end
             # Nothing is lost: the model solves what it would have solved before.
             if model.n_samples == size(table("one_kernel", "kernel1"), 1)
                 add_kernel!(model, table("one_kernel", "kernel1"))
-                fit!(set!(model; alpha = 0.1, beta = 0.001))
+                fit!(set!(model; preset = "joint", alpha = 0.1, beta = 0.001))
                 @test assignments(model) == Int.(vec(table("one_kernel", "labels"))) .+ 1
             end
         end
@@ -207,7 +211,9 @@ end
         @test !isempty(steps)
         for one in steps
             @test !isempty(one.doc)
-            @test scmk(counts, 3; kernels = "$(one.name); linear").kernel_names == ["$(one.name); linear"]
+            # What auto does is told in its place.
+            done = one.name === :auto ? :standardize : one.name
+            @test scmk(counts, 3; kernels = "$(one.name); linear").kernel_names == ["$done; linear"]
             @test refused(() -> scmk(counts, 3; kernels = "linear; $(one.name)"), :SCMK_E_INVALID_ARGUMENT,
                           "kernels = '$(one.name)' is not allowed: features are prepared before the first " *
                           "kernel of the list")
@@ -226,7 +232,7 @@ end
         x, truth, kernel = blobs(60)
         model = fit!(add_kernel!(Model(60, 3; alpha = 0.5), kernel))
         result = scmk(kernel, 3; kernels = "precomputed", alpha = 0.5)
-        for part in (assignments, counts, nclusters, weights, similarity, embedding, certified, trace,
+        for part in (assignments, counts, nclusters, chosen, weights, similarity, embedding, certified, trace,
                      outcome, kernel_names, view_names, view_weights)
             @test part(model) == part(result)
             part === nclusters || @test getfield(result, nameof(part)) == part(result)
@@ -238,6 +244,7 @@ end
         @test nnz(graph) == info(result).similarity_nnz && size(embedding(result)) == (60, 3)
         text = sprint(show, MIME("text/plain"), result)
         @test occursin("60 samples in 3 clusters by method scmk", text) && occursin("converged", text)
+        @test occursin("quality  silhouette 0.", text) && !occursin(r"chosen|warning", text)
         @test occursin("60 samples", string(result)) && occursin("60 samples", string(model))
     end
 
@@ -321,11 +328,13 @@ end
 
     check("the first argument is features, unless kernels says precomputed") do
         x, truth, kernel = blobs(30)
-        pool = scmk(x, 3)
-        @test length(pool.weights) == 12 && metric("accuracy", truth, pool) == 1
-        for kernels in ("paper", :paper, nothing, [:paper], ("paper",))
-            @test scmk(x, 3; kernels = kernels).weights == pool.weights
+        plain = scmk(x, 3)
+        @test length(plain.weights) == 1 && metric("accuracy", truth, plain) == 1
+        for kernels in ("auto", :auto, nothing, "", [:auto], ("auto",))
+            @test scmk(x, 3; kernels = kernels).trace == plain.trace
         end
+        pool = scmk(x, 3; kernels = "paper")
+        @test length(pool.weights) == 12 && metric("accuracy", truth, pool) == 1
         @test scmk(collect(x[1:1, :]), 3; kernels = :linear).weights ==
             scmk(x[1, :]', 3; kernels = "linear").weights
         @test length(scmk([x, x .^ 2], 3; kernels = "linear; gaussian(t=1)").weights) == 4
@@ -364,8 +373,8 @@ end
     end
 
     check("features that look like a kernel are warned of") do
-        x, truth, kernel = blobs(30)
-        for data in (kernel, [x, kernel], (a = x, b = kernel .* (1 .+ 1e-12 .* (1:30))))
+        x, truth, kernel = blobs(60)
+        for data in (kernel, [x, kernel], (a = x, b = kernel .* (1 .+ 1e-12 .* (1:60))))
             @test_logs (:warn, r"square symmetric.*kernels = \"precomputed\"") scmk(data, 3;
                 kernels = "linear")
         end
@@ -375,10 +384,10 @@ end
             @test_logs scmk(kernel, 3; kernels = precomputed)
         end
         @test_logs scmk([x, kernel], 3; kernels = ["linear", "precomputed"])
-        square = blobs(30)[1][:, 1:2]
+        square = x[:, 1:2]
         @test_logs scmk(x, 3)
         @test_logs scmk(square, 2; kernels = "linear")
-        @test_logs scmk(kernel .* (1:30), 3; kernels = "linear")
+        @test_logs scmk(kernel .* (1:60), 3; kernels = "linear")
     end
 
     check("views have names, and so have kernels and shares") do
@@ -445,7 +454,7 @@ end
     check("results are displayed with their names") do
         x, truth, kernel = blobs(30)
         display(result) = sprint(show, MIME("text/plain"), result)
-        text = display(scmk((flat = x, steep = x .^ 2), 3))
+        text = display(scmk((flat = x, steep = x .^ 2), 3; kernels = "paper"))
         @test occursin(r"weights  \w+: .* => 0\.\d+\n", text)
         @test occursin("and 12 smaller ones", text) && occursin(r"views    flat => .* %, steep => ", text)
         text = display(scmk(x, 3; kernels = "linear"))
@@ -483,7 +492,6 @@ end
             @test size(embedding(model)) == (30, k)
         end
         @test refused(() -> set_clusters!(model, 31), :SCMK_E_DIMENSION, "31")
-        @test refused(() -> set_clusters!(model, 0), :SCMK_E_DIMENSION, "0")
         @test thrown(() -> set_clusters!(model, -1)) isa ArgumentError
         @test nclusters(model) == 5 && length(assignments(model)) == 30
         set_clusters!(model, 3)
@@ -491,9 +499,179 @@ end
         @test usable(model)
     end
 
+    check("plain defaults prepare the features and choose the kernel") do
+        x, truth, kernel = blobs(60)
+        result = @test_logs scmk(x, 3)
+        @test result.options.preset == "auto"
+        @test result.kernel_names == ["standardize; gaussian(t=25,neighbors=7)"]
+        @test metric("accuracy", truth, result) == 1
+        @test isempty(result.info.warning) && result.info.silhouette > 0.5
+        @test (result.info.smallest_cluster, result.info.largest_cluster) == (20, 20)
+        @test scmk(x, 3; kernels = "auto; linear").kernel_names == ["standardize; linear"]
+        @test trace(fit!(add_features!(Model(60, 3), x))) == result.trace
+        # The unit of a feature means nothing.
+        @test scmk(x .* [1024, 1], 3).assignments == result.assignments
+        # The model as it was before there was a choice is a preset.
+        joint = scmk([x, x .^ 2], 3; preset = :joint, kernels = "gaussian(t=1); linear")
+        @test sum(sqrt, joint.weights) ≈ 1 && joint.options.weighting == "model"
+    end
+
+    check("a view of noise has no weight") do
+        x, truth, _ = blobs(90)
+        result = @test_logs scmk((plain = x, turned = [1 -1; 1 1] * x, noise = noise(90, 3)), 3)
+        @test result.weights[3] == 0 && sum(result.weights) ≈ 1 && metric("accuracy", truth, result) == 1
+    end
+
+    check("the number of clusters is suggested") do
+        x, truth, kernel = blobs(90)
+        model = fit!(add_features!(Model(90, 2), x))
+        labels = assignments(model)
+        @test refused(() -> info(model, :suggested_clusters), :SCMK_E_STATE)
+        found = suggest_clusters(model, 2:8)
+        @test found.best == 3 && found.next != 3 && 0.5 < found.confidence <= 1
+        @test found.range == 2:8 && length(found.scores) == 7 && argmax(found.scores) == 2
+        # The model is as it was, and so is its result.
+        @test nclusters(model) == 2 && assignments(model) == labels
+        @test info(model, :suggested_clusters) == 3
+        @test length(suggest_clusters(model, Base.OneTo(3)).scores) == 3
+        @test suggest_clusters(x, 2:8).scores == found.scores
+        @test suggest_clusters(kernel, 2:8; kernels = "precomputed").best == 3
+        @test suggest_clusters((a = x, b = x .^ 2), 2:8; kernels = (a = "linear", b = "auto")).best == 3
+
+        # Without a range it is that of a fit, which the library tells.
+        found = suggest_clusters(x)
+        @test found.range == 2:div(size(x, 2), 4) && length(found.scores) == length(found.range)
+        @test found.best == suggest_clusters(model, nothing).best == nclusters(scmk(x)) == 3
+        @test suggest_clusters(x[:, 1:1]).best == 1
+
+        for range in (2:91, 2:typemax(Int))
+            @test refused(() -> suggest_clusters(model, range), :SCMK_E_DIMENSION, "n_samples = 90")
+        end
+        for range in (0:0, 0:5, 5:4, -1:3, 5, 2:2:8, 2.0:3.0)
+            error = thrown(() -> suggest_clusters(x, range))
+            @test error isa ArgumentError && occursin("range: $range given", error.msg)
+        end
+        @test refused(() -> suggest_clusters(Model(90)), :SCMK_E_STATE, "no kernel")
+        @test refused(() -> suggest_clusters(x; aplha = 1), :SCMK_E_UNKNOWN_OPTION, "'alpha'")
+    end
+
+    check("a suggestion is told in words") do
+        display(suggestion) = sprint(show, MIME("text/plain"), suggestion)
+        found = SCMKSuggestion(3, 4, 0.876, 2:5, [0.5, 0.9, 0.75, 0.123456])
+        @test string(found) == "SCMKSuggestion(3 clusters)"
+        @test display(found) == """
+            SCMKSuggestion: 3 clusters, confidence 0.88; next to look at: 4
+              scores     2 => 0.5
+                         3 => 0.9  best
+                         4 => 0.75
+                         5 => 0.1235"""
+        none = display(SCMKSuggestion(1, nothing, 0.5, 2:101, collect(100:-1.0:1)))
+        @test startswith(none, "SCMKSuggestion: the samples do not fall into clusters, confidence 0.5\n")
+        @test occursin("13 => 89.0\n", none) && endswith(none, "and 88 smaller ones")
+    end
+
+    check("samples that do not fall into clusters are said not to") do
+        x = noise(120, 1)
+        found = suggest_clusters(x, 1:8)
+        @test found.best == 1 && occursin("do not fall into clusters", string(found))
+        result = @test_logs (:warn, r"no number of clusters") scmk(x)
+        @test result.assignments == ones(Int, 120) && result.counts == [120]
+        @test result.info.silhouette === nothing
+        @test occursin("120 samples in 1 cluster by", sprint(show, MIME("text/plain"), result))
+    end
+
+    check("the number of clusters is chosen by the fit") do
+        x, truth, _ = blobs(90)
+        model = Model(90)
+        @test nclusters(model) == 0 && occursin("clusters to be chosen", string(model))
+        add_features!(model, x)
+        @test refused(() -> embedding(model), :SCMK_E_STATE)
+        result = SCMKResult(fit!(model))
+        @test nclusters(model) == nclusters(result) == 3 && chosen(model) && result.chosen
+        @test metric("accuracy", truth, result) == 1 && result.counts == [30, 30, 30]
+        @test result.info.clusters == result.info.suggested_clusters == 3
+        @test result.info.suggested_confidence > 0.5
+        @test size(result.embedding) == size(result.certified.embedding) == (90, 3)
+        @test occursin(r"chosen   confidence \d", sprint(show, MIME("text/plain"), result))
+        for again in (scmk(x), scmk(x, 0))
+            @test again.chosen && again.assignments == result.assignments
+        end
+        # The same as if it had been asked for, and back again.
+        asked = SCMKResult(fit!(set_clusters!(model, 3)))
+        @test asked.assignments == result.assignments && !asked.chosen
+        @test asked.info.suggested_clusters === nothing
+        @test refused(() -> assignments(set_clusters!(model, 0)), :SCMK_E_STATE)
+        for method in SCMK.methods_available()
+            fit!(set!(model; method = method))
+            @test counts(model) == [30, 30, 30] && metric("accuracy", truth, model) == 1
+        end
+        # Stopped before it could choose.
+        cancel!(model)
+        result = SCMKResult(fit!(model))
+        @test result.outcome == "cancelled" && result.counts == [90] && result.chosen
+        @test occursin("chosen   stopped before", sprint(show, MIME("text/plain"), result))
+    end
+
+    check("a suggestion is watched and can be stopped") do
+        # So many samples that it takes longer than the tenth of a second between two calls.
+        x, _, _ = blobs(1500)
+        model = add_features!(Model(1500, 3; threads = 1), x)
+        seen = SCMK.Progress[]
+        @test suggest_clusters(model, 2:5; progress = p -> (push!(seen, p); nothing)).best == 3
+        @test !isempty(seen) && all(p -> 0 <= p.fraction <= 1, seen)
+        stopped(progress) = refused(() -> suggest_clusters(model, 2:5; progress = progress), :SCMK_E_STOPPED)
+        @test stopped(_ -> true) && stopped(_ -> cancel!(model))
+        for error in (ErrorException("mine"), InterruptException())
+            @test thrown(() -> suggest_clusters(model; progress = _ -> throw(error))) === error
+        end
+        busy = Ref{Any}(nothing)
+        @test stopped(_ -> (busy[] = thrown(() -> suggest_clusters(model)); true))
+        @test busy[] isa SCMKError && busy[].status === :SCMK_E_BUSY
+        set!(model; time_limit = 1e-9)
+        @test stopped(nothing)
+        # None of that is left over for a fit.
+        @test outcome(fit!(set!(model; time_limit = 0))) == "converged"
+        close(model)
+        @test refused(() -> suggest_clusters(model), :SCMK_E_INVALID_HANDLE, "destroyed")
+    end
+
+    check("clusters of single samples are warned of") do
+        x = [noise(40, 5) [300 0 -700 0; 0 500 0 -900]]
+        model = add_features!(Model(44, 5; preset = :joint), x; kernels = "linear")
+        @test_logs (:warn, "4 of 5 clusters are single samples") fit!(model)
+        result = @test_logs (:warn, "4 of 5 clusters are single samples") scmk(x, 5; kernels = "linear",
+                                                                             preset = :joint)
+        @test result.info.warning == info(model, :warning) == "4 of 5 clusters are single samples"
+        @test (result.info.smallest_cluster, result.info.largest_cluster) == (1, 40)
+        @test occursin("\n  warning  4 of 5 clusters", sprint(show, MIME("text/plain"), result))
+        # What was stopped at once is no answer yet.
+        cancel!(model)
+        @test_logs fit!(model)
+        @test only(filter(one -> one.name === :warning, SCMK.infos())).type === :text
+    end
+
+    check("views that do not agree are warned of") do
+        result = @test_logs (:warn, r"^no view or kernel confirms another") scmk([noise(80, 1), noise(80, 2)], 2)
+        @test result.weights == [0.5, 0.5]
+    end
+
+    check("beta adapts until the graph falls into the clusters") do
+        x, truth, _ = blobs(60)
+        result = scmk(x, 3; adapt_beta = true)
+        @test metric("accuracy", truth, result) == 1 && result.info.components == 3
+        @test result.info.beta_used isa Float64
+    end
+
+    check("stability is told if it is asked for") do
+        x, _, _ = blobs(60)
+        @test scmk(x, 3).info.stability === nothing
+        @test scmk(x, 3; subsamples = 5).info.stability ≈ 1
+    end
+
     check("what is wrong is said") do
         @test thrown(() -> Model(-1, 2)) isa ArgumentError
-        @test thrown(() -> Model(12, -1)) isa ArgumentError
+        error = thrown(() -> Model(12, -1))
+        @test error isa ArgumentError && occursin("-1 given, at least 0 expected", error.msg)
         model = Model(12, 3)
         @test thrown(() -> add_kernel!(model, zeros(12, 11))) isa DimensionMismatch
         @test refused(() -> add_kernel!(model, zeros(12, 12)), :SCMK_E_DEGENERATE, "kernel 1")
@@ -778,7 +956,7 @@ end
 
     check("stopping a large fit takes less than a second") do
         x = [sin(1.7i + 0.9i * j + j^2) + i % 5 for j in 1:10, i in 1:2000]
-        model = add_features!(Model(2000, 5; tolerance = 0, alpha = 30), x;
+        model = add_features!(Model(2000, 5; preset = "joint", tolerance = 0, alpha = 30), x;
                               kernels = "gaussian(t=0.1)")
         slowest = 0.0
         # At the first call, and in the midst of what takes long.
@@ -876,14 +1054,16 @@ end
 
     check("the README's clustering of a CSV file runs, with a constant column, too") do
         readme = read(joinpath(dirname(@__DIR__), "README.md"), String)
+        shown = match(r"```\n(SCMKResult: .*?)\n```"s, readme).captures[1]
         section = match(r"## Cluster a CSV file\n(.*?)\n## "s, readme).captures[1]
         write_file, cluster = [block.captures[1] for block in eachmatch(r"```julia\n(.*?)```"s, section)]
         constant = replace(replace(write_file, "width" => "width,same"), r"(\d\.\d)\n" => s"\1,7\n")
         @test constant != write_file
         for file in (write_file, constant)
             mktempdir() do folder
-                output, worked = cd(() -> julia(file * cluster; JULIA_LOAD_PATH = "@:@stdlib"), folder)
-                @test worked && occursin("[3, 3, 3]", output)
+                code = file * cluster * "show(stdout, MIME(\"text/plain\"), result)"
+                output, worked = cd(() -> julia(code; JULIA_LOAD_PATH = "@:@stdlib"), folder)
+                @test worked && occursin("[3, 3, 3]", output) && endswith(output, shown)
                 @test readdlm(joinpath(folder, "clusters.csv"), Int)[:] == repeat(1:3; inner = 3)
             end
         end
@@ -894,7 +1074,7 @@ end
         for name in [names(SCMK); [:options, :infos, :metrics, :clustering_methods, :methods_available,
                      :kernel_functions, :preparations, :library, :Progress, :assignments, :counts,
                      :nclusters, :weights, :kernel_names, :view_weights, :view_names, :similarity,
-                     :embedding, :certified, :trace, :info, :outcome, :fit!]]
+                     :embedding, :certified, :chosen, :trace, :info, :outcome, :fit!]]
             @test any(binding -> binding.var === name, documented)
         end
     end
