@@ -2,12 +2,12 @@ function infos = scmk_infos()
 %SCMK_INFOS  What the field info of a model tells about a fit.
 %   scmk_infos() prints a table.
 %
-%   INFOS = scmk_infos() returns a struct array of name, type ('real' or 'int')
-%   and doc. A method that does not have one of them leaves it out.
+%   INFOS = scmk_infos() returns a struct array of name, type ('real', 'int' or
+%   'text') and doc. A fit that does not have one of them leaves it out.
 %
 %   Example:
 %     [idx, model] = scmk(X, 3);
-%     model.info.kkt_residual
+%     model.info.silhouette
 %
 %   See also SCMK, SCMK_OPTIONS.
 

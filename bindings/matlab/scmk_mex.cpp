@@ -3,10 +3,14 @@
  *   [value, problem] = scmk_mex(command, ...)
  *
  *   'version'                                        text
- *   'options', 'infos', 'metrics'                    struct array
+ *   'options', 'infos', 'metrics', 'methods', 'kernels', 'preparations'
+ *                                                    struct array
  *   'metric', name, truth, labels, report            number; truth and labels are int32
  *   'fit', clusters, views, names, lists, steps, report
  *                                                    cell array with a struct for each step
+ *   'suggest', range, views, names, lists, steps, report
+ *                                                    struct; range is the first and the last number
+ *                                                    of clusters, or [0 0]; there is one step
  *
  * The problem is [] or what went wrong, for the caller to raise. Raising it here would leave this
  * file by a jump, with a model alive, and Octave would put the name of this file before the text.
@@ -436,40 +440,33 @@ static mxArray *option_values(const scmk_model *model, mxArray *made)
     return NULL;
 }
 
-/* What the last fit has, for the results that not every one has. */
-struct parts {
-    int64_t similarity, embedding, iterations;
-};
-
-static mxArray *find_parts(const scmk_model *model, parts *has)
-{
-    TRY(model, scmk_info_int(model, "has_similarity", &has->similarity));
-    TRY(model, scmk_info_int(model, "has_embedding", &has->embedding));
-    TRY(model, scmk_info_int(model, "iterations", &has->iterations));
-    return NULL;
-}
-
-static bool is_one_of(const char *name, const char *a, const char *b, const char *c)
-{
-    return strcmp(name, a) == 0 || strcmp(name, b) == 0 || strcmp(name, c) == 0;
-}
-
 /* Infos about what the fit does not have are left out. */
-static mxArray *info_values(const scmk_model *model, const parts *has, mxArray *made)
+static mxArray *info_values(const scmk_model *model, int64_t iterations, mxArray *made)
 {
     for (size_t i = 0; i < scmk_info_count(); i++) {
         const char *name;
         int32_t type;
         double real = 0;
         int64_t number = 0;
+        size_t needed = 0;
         TRY(NULL, scmk_info_name(i, &name, &type, NULL));
-        if ((!has->similarity && is_one_of(name, "kkt_residual", "alpha_used", "similarity_nnz")) ||
-            (!has->embedding && is_one_of(name, "embedding_residual", "components", "")) ||
-            (!has->iterations && is_one_of(name, "objective", "", "")))
+        /* That of the start is no result. */
+        if (iterations == 0 && strcmp(name, "objective") == 0)
             continue;
-        TRY(model, type == SCMK_TYPE_INT ? scmk_info_int(model, name, &number)
-                                         : scmk_info_real(model, name, &real));
-        add_field(made, name, type == SCMK_TYPE_INT ? whole(number) : mxCreateDoubleScalar(real));
+        scmk_status status = type == SCMK_TYPE_REAL ? scmk_info_real(model, name, &real)
+            : type == SCMK_TYPE_INT ? scmk_info_int(model, name, &number)
+                                    : scmk_info_text(model, name, NULL, 0, &needed);
+        if (status == SCMK_E_STATE)
+            continue;
+        TRY(model, status);
+        if (type == SCMK_TYPE_TEXT) {
+            char *text = (char *)mxCalloc(needed + 1, 1);
+            TRY(model, scmk_info_text(model, name, text, needed + 1, NULL));
+            add_field(made, name, mxCreateString(text));
+            mxFree(text);
+        } else {
+            add_field(made, name, type == SCMK_TYPE_INT ? whole(number) : mxCreateDoubleScalar(real));
+        }
     }
     return NULL;
 }
@@ -496,18 +493,22 @@ static mxArray *certified(const scmk_model *model, size_t n, size_t clusters, mx
 }
 
 /* Results that the fit does not have are []. */
-static mxArray *collect(const scmk_model *model, size_t n, size_t clusters, mxArray **made)
+static mxArray *collect(const scmk_model *model, size_t n, mxArray **made)
 {
     const char *fields[] = {"labels", "clusters", "weights", "kernels", "view_weights", "views",
                             "similarity", "embedding", "trace", "objective", "info", "outcome",
                             "method", "options", "certified"};
     mxArray *result = mxCreateStructMatrix(1, 1, sizeof fields / sizeof *fields, fields);
     mxArray *value = NULL, *names = NULL, *wrong;
-    parts has;
+    int64_t has_similarity, has_embedding, iterations, found;
     double *out;
     *made = result;
-    if ((wrong = find_parts(model, &has)) != NULL)
-        return wrong;
+    TRY(model, scmk_info_int(model, "has_similarity", &has_similarity));
+    TRY(model, scmk_info_int(model, "has_embedding", &has_embedding));
+    TRY(model, scmk_info_int(model, "iterations", &iterations));
+    /* Not always the number that was asked for: that may be 0. */
+    TRY(model, scmk_info_int(model, "clusters", &found));
+    const size_t clusters = (size_t)found;
 
     int32_t *labels = (int32_t *)mxMalloc(n * sizeof *labels);
     TRY(model, scmk_labels(model, labels, n));
@@ -527,7 +528,7 @@ static mxArray *collect(const scmk_model *model, size_t n, size_t clusters, mxAr
     mxSetField(result, 0, "view_weights", value);
     mxSetField(result, 0, "views", names);
 
-    if (has.similarity) {
+    if (has_similarity) {
         int64_t nonzeros;
         TRY(model, scmk_info_int(model, "similarity_nnz", &nonzeros));
         value = mxCreateSparse(n, n, nonzeros > 0 ? (size_t)nonzeros : 1, mxREAL);
@@ -536,7 +537,7 @@ static mxArray *collect(const scmk_model *model, size_t n, size_t clusters, mxAr
                                        (size_t)nonzeros));
         mxSetField(result, 0, "similarity", value);
     }
-    if (has.embedding) {
+    if (has_embedding) {
         value = mxCreateDoubleMatrix(n, clusters, mxREAL);
         TRY(model, scmk_embedding(model, mxGetPr(value), n * clusters));
         mxSetField(result, 0, "embedding", value);
@@ -553,12 +554,12 @@ static mxArray *collect(const scmk_model *model, size_t n, size_t clusters, mxAr
     mxSetField(result, 0, "trace", value);
 
     double objective = mxGetNaN();
-    if (has.iterations)
+    if (iterations > 0)
         TRY(model, scmk_info_real(model, "objective", &objective));
     mxSetField(result, 0, "objective", mxCreateDoubleScalar(objective));
 
     value = mxCreateStructMatrix(1, 1, 0, NULL);
-    if ((wrong = info_values(model, &has, value)) != NULL)
+    if ((wrong = info_values(model, iterations, value)) != NULL)
         return wrong;
     mxSetField(result, 0, "info", value);
 
@@ -597,25 +598,29 @@ static mxArray *begin_step(scmk_model *model, double clusters, const mxArray *st
     return NULL;
 }
 
-static mxArray *check_clusters(const mxArray *given, size_t count)
+static mxArray *check_numbers(const mxArray *given, size_t count, const char *called)
 {
+    char text[128];
     if (given == NULL || !mxIsDouble(given) || mxIsComplex(given) || mxIsSparse(given) ||
-        mxGetNumberOfElements(given) != count || count == 0)
-        return invalid("k: a whole number of clusters, or a vector of such numbers, is expected");
+        mxGetNumberOfElements(given) != count || count == 0) {
+        snprintf(text, sizeof text, "%s: whole numbers of clusters are expected, or [] to choose",
+                 called);
+        return invalid(text);
+    }
     for (size_t i = 0; i < count; i++) {
-        double k = mxGetPr(given)[i];
-        if (!(k >= 0 && k <= 9007199254740992.0 && k == (double)(size_t)k)) {
-            char text[80];
-            snprintf(text, sizeof text, "k = %g is not allowed: a whole number of clusters", k);
+        double number = mxGetPr(given)[i];
+        if (!(number >= 0 && number <= 9007199254740992.0 && number == (double)(size_t)number)) {
+            snprintf(text, sizeof text,
+                     "%s = %g is not allowed: a whole number of clusters, or 0 to choose", called,
+                     number);
             return invalid(text);
         }
     }
     return NULL;
 }
 
-/* Each step sets the number of clusters and options and fits again, with the same kernels: the
- * path along which warm_start goes. */
-static mxArray *fit_steps(fit *fit, const mxArray *const given[], mxArray **made)
+/* A model with kernels and the options of the first step. */
+static mxArray *build(fit *fit, const double *clusters, const mxArray *const given[], size_t *n)
 {
     const mxArray *views = given[1], *names = given[2], *lists = given[3], *steps = given[4];
     mxArray *wrong;
@@ -623,22 +628,19 @@ static mxArray *fit_steps(fit *fit, const mxArray *const given[], mxArray **made
         mxGetNumberOfElements(names) != mxGetNumberOfElements(views) ||
         mxGetNumberOfElements(lists) != mxGetNumberOfElements(views))
         return invalid("views, names, lists and steps are expected to be cell arrays");
-    size_t count = mxGetNumberOfElements(views), fits_asked = mxGetNumberOfElements(steps);
-    if ((wrong = check_clusters(given[0], fits_asked)) != NULL)
-        return wrong;
-    const double *clusters = mxGetPr(given[0]);
+    size_t count = mxGetNumberOfElements(views);
 
     char called[96];
     if (count > 0 &&
         (wrong = check_matrix(mxGetCell(views, 0), call_view(names, 0, called, sizeof called))) != NULL)
         return wrong;
-    size_t n = count > 0 ? mxGetM(mxGetCell(views, 0)) : 0;
-    TRY(NULL, scmk_create(n, (size_t)clusters[0], &fit->model));
+    *n = count > 0 ? mxGetM(mxGetCell(views, 0)) : 0;
+    TRY(NULL, scmk_create(*n, (size_t)clusters[0], &fit->model));
     TRY(fit->model, scmk_set_int(fit->model, "index_base", 1));
     TRY(fit->model, scmk_set_progress(fit->model, progress, fit));
     /* All steps once, last first: a wrong option is told before the kernels are built, and they
      * are built with the options of the first step, such as its time_limit. */
-    for (size_t i = fits_asked; i-- > 0;)
+    for (size_t i = mxGetNumberOfElements(steps); i-- > 0;)
         if ((wrong = begin_step(fit->model, clusters[i], mxGetCell(steps, i))) != NULL)
             return wrong;
     for (size_t i = 0; i < count; i++)
@@ -646,6 +648,21 @@ static mxArray *fit_steps(fit *fit, const mxArray *const given[], mxArray **made
                               call_view(names, i, called, sizeof called), mxGetCell(names, i),
                               mxGetCell(lists, i))) != NULL)
             return wrong;
+    return NULL;
+}
+
+/* Each step sets the number of clusters and options and fits again, with the same kernels: the
+ * path along which warm_start goes. */
+static mxArray *fit_steps(fit *fit, const mxArray *const given[], mxArray **made)
+{
+    const mxArray *steps = given[4];
+    size_t n = 0, fits_asked = mxGetNumberOfElements(steps);
+    mxArray *wrong = check_numbers(given[0], fits_asked, "k");
+    if (wrong != NULL)
+        return wrong;
+    const double *clusters = mxGetPr(given[0]);
+    if ((wrong = build(fit, clusters, given, &n)) != NULL)
+        return wrong;
 
     *made = mxCreateCellMatrix(1, fits_asked);
     for (size_t i = 0; i < fits_asked; i++) {
@@ -657,7 +674,7 @@ static mxArray *fit_steps(fit *fit, const mxArray *const given[], mxArray **made
         /* A handle that has stopped the fit would go on and stop the copy of its result. */
         mxArray *result;
         TRY(fit->model, scmk_set_progress(fit->model, NULL, NULL));
-        if ((wrong = collect(fit->model, n, (size_t)clusters[i], &result)) != NULL)
+        if ((wrong = collect(fit->model, n, &result)) != NULL)
             return wrong;
         TRY(fit->model, scmk_set_progress(fit->model, progress, fit));
         mxSetCell(*made, i, result);
@@ -666,6 +683,51 @@ static mxArray *fit_steps(fit *fit, const mxArray *const given[], mxArray **made
         if (outcome == SCMK_OUTCOME_CANCELLED)
             break;
     }
+    return NULL;
+}
+
+/* ---------------------------------------------------------------- a suggestion */
+
+static mxArray *suggest(fit *fit, const mxArray *const given[], mxArray **made)
+{
+    const char *fields[] = {"clusters", "next", "confidence", "numbers", "scores"};
+    const double choose = 0;
+    int64_t best, next;
+    double confidence, *numbers, *scores;
+    size_t n = 0;
+    mxArray *wrong = check_numbers(given[0], 2, "range");
+    if (wrong != NULL)
+        return wrong;
+    if (mxGetNumberOfElements(given[4]) != 1)
+        return invalid("one step is expected");
+    if ((wrong = build(fit, &choose, given, &n)) != NULL)
+        return wrong;
+    size_t from = (size_t)mxGetPr(given[0])[0], to = (size_t)mxGetPr(given[0])[1];
+    /* The library's own range, asked for by 0, is within the samples. What is no range it refuses in its own
+       words, which need no room for scores. */
+    const size_t room = to == 0 ? n : from <= to && to <= n ? to - from + 1 : 0;
+    double *all;
+    column(room, &all);
+    TRY(fit->model, scmk_suggest_clusters(fit->model, from, to, all, room));
+    int64_t first, last;
+    TRY(fit->model, scmk_info_int(fit->model, "suggested_from", &first));
+    TRY(fit->model, scmk_info_int(fit->model, "suggested_to", &last));
+    const size_t length = (size_t)(last + 1 - first);
+    mxArray *range = column(length, &numbers), *scored = column(length, &scores);
+    for (size_t i = 0; i < length; i++)
+        scores[i] = all[i];
+    TRY(fit->model, scmk_info_int(fit->model, "suggested_clusters", &best));
+    TRY(fit->model, scmk_info_int(fit->model, "suggested_next", &next));
+    TRY(fit->model, scmk_info_real(fit->model, "suggested_confidence", &confidence));
+    for (size_t i = 0; i < length; i++)
+        numbers[i] = (double)(first + (int64_t)i);
+    *made = mxCreateStructMatrix(1, 1, sizeof fields / sizeof *fields, fields);
+    mxSetField(*made, 0, "clusters", whole(best));
+    mxSetField(*made, 0, "next",
+               next == 0 ? mxCreateDoubleMatrix(0, 0, mxREAL) : whole(next));
+    mxSetField(*made, 0, "confidence", mxCreateDoubleScalar(confidence));
+    mxSetField(*made, 0, "numbers", range);
+    mxSetField(*made, 0, "scores", scored);
     return NULL;
 }
 
@@ -771,6 +833,8 @@ void mexFunction(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
         wrong = with_model(metric, prhs + 1, prhs[4], &value);
     else if (strcmp(command, "fit") == 0 && nrhs == 7)
         wrong = with_model(fit_steps, prhs + 1, prhs[6], &value);
+    else if (strcmp(command, "suggest") == 0 && nrhs == 7)
+        wrong = with_model(suggest, prhs + 1, prhs[6], &value);
     else
         wrong = invalid("no such command of scmk_mex");
     plhs[0] = value != NULL ? value : mxCreateDoubleMatrix(0, 0, mxREAL);

@@ -2,7 +2,8 @@ function [idx, models] = scmk_path(data, k, name, values, varargin)
 %SCMK_PATH  Cluster the same samples along several values of one option.
 %   IDX = scmk_path(X, k, NAME, VALUES) fits once for each element of VALUES, a
 %   vector or a cell array, with the option NAME set to it. The kernels are
-%   built only once. Column j of IDX has the labels of VALUES(j).
+%   built only once. Column j of IDX has the labels of VALUES(j). If k is [],
+%   each fit chooses it.
 %
 %   [IDX, MODELS] = scmk_path(...) also returns the models, an array.
 %
@@ -14,15 +15,16 @@ function [idx, models] = scmk_path(data, k, name, values, varargin)
 %
 %   Example:
 %     X = [randn(30, 2); randn(30, 2) + 8; randn(30, 2) - 8];
-%     [idx, models] = scmk_path(X, 3, 'alpha', [0.1 1 10], 'warm_start', true);
-%     [models.objective]
+%     [idx, models] = scmk_path(X, 3, 'neighbors', [5 10 20]);
+%     models
 %
-%   See also SCMK, SCMK_OPTIONS.
+%   See also SCMK, SCMK_SUGGEST, SCMK_OPTIONS.
 
 if nargin < 4 || isempty(values)
     error('scmk:InvalidArgument', ...
-        'data, a number of clusters, an option and its values are expected');
+        'data, a number of clusters (or []), an option and its values are expected');
 end
+k = scmk_number(k);
 if ~isscalar(k)
     error('scmk:InvalidArgument', 'k: %d numbers are given, one is expected along a path', numel(k));
 end

@@ -5,14 +5,27 @@ if numel(r) ~= 1
     show_many(r);
     return
 end
-fprintf('  scmk: %d samples, %d clusters, method %s, %s after %d iterations\n', ...
-    numel(r.labels), r.clusters, r.method, r.outcome, numel(r.trace));
+chosen = '';
+if isfield(r.info, 'suggested_clusters')
+    chosen = sprintf(' (chosen, confidence %.2f)', r.info.suggested_confidence);
+end
+fprintf('  scmk: %d samples, %d clusters%s, method %s, %s after %d iterations\n', ...
+    numel(r.labels), r.clusters, chosen, r.method, r.outcome, numel(r.trace));
+if isfield(r.info, 'warning') && ~isempty(r.info.warning)
+    fprintf('  warning  %s\n', r.info.warning);
+end
 if ~isempty(r.labels)
     sizes = arrayfun(@(size) sprintf('%d', size), accumarray(r.labels, 1), ...
         'UniformOutput', false);
     fprintf('  sizes    %s\n', shortened(sizes, ' ', 20));
 end
-fprintf('  weights  %s\n', shortened(shares(r.weights, r.kernels), ', ', 4));
+if isfield(r.info, 'silhouette')
+    fprintf('  quality  silhouette %.3f\n', r.info.silhouette);
+end
+% With one kernel a view the views say it all.
+if numel(r.views) <= 1 || numel(r.kernels) > numel(r.views)
+    fprintf('  weights  %s\n', shortened(shares(r.weights, r.kernels), ', ', 4));
+end
 if numel(r.views) > 1
     fprintf('  views    %s\n', shortened(shares(r.view_weights, r.views), ', ', 6));
 end
@@ -26,12 +39,16 @@ function show_many(r)
 most = 20;
 fprintf('  %d results of scmk\n', numel(r));
 if ~isempty(r)
-    fprintf('  %10s  %-10s %-16s %10s  %s\n', 'clusters', 'method', 'outcome', 'iterations', ...
-        'objective');
+    fprintf('  %10s  %-10s %-16s %10s  %-12s %s\n', 'clusters', 'method', 'outcome', 'iterations', ...
+        'objective', 'silhouette');
 end
 for i = 1:min(numel(r), most)
-    fprintf('  %10d  %-10s %-16s %10d  %.6g\n', r(i).clusters, r(i).method, r(i).outcome, ...
-        numel(r(i).trace), r(i).objective);
+    quality = '-';
+    if isfield(r(i).info, 'silhouette')
+        quality = sprintf('%.3f', r(i).info.silhouette);
+    end
+    fprintf('  %10d  %-10s %-16s %10d  %-12.6g %s\n', r(i).clusters, r(i).method, r(i).outcome, ...
+        numel(r(i).trace), r(i).objective, quality);
 end
 if numel(r) > most
     fprintf('  ... and %d more\n', numel(r) - most);

@@ -1,7 +1,8 @@
 function failed = run_tests()
 %RUN_TESTS  All tests of the binding: one line for each, and how many failed.
 %   Needs scmk and its MEX file (scmk_build) on the path.
-files = {'test_golden', 'test_bad_inputs', 'test_results', 'test_progress', 'test_memory'};
+files = {'test_golden', 'test_bad_inputs', 'test_results', 'test_choice', ...
+    'test_progress', 'test_memory'};
 passed = 0;
 failed = 0;
 for i = 1:numel(files)

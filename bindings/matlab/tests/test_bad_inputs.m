@@ -21,6 +21,7 @@ tests = [tests; {
     'case_of_unknown_names', @case_of_unknown_names
     'told_before_kernels_are_built', @told_before_kernels_are_built
     'number_of_clusters', @number_of_clusters
+    'range_of_a_suggestion', @range_of_a_suggestion
     'sizes', @sizes
     'option_values', @option_values
     'metric_arguments', @metric_arguments
@@ -109,8 +110,10 @@ raises(invalid, [], @() scmk({X, 'points'}, 3));
 raises(invalid, [], @() scmk({X, {X}}, 3));
 raises(invalid, [], @() scmk(ones(3, 3, 2, 2), 3));
 raises(invalid, [], @() scmk(X, 3, 'kernels', 7));
-raises(invalid, [], @() scmk(X, 3, 'kernels', ''));
-raises(invalid, [], @() scmk(X));
+raises(invalid, [], @() scmk_suggest(sparse(X)));
+raises(invalid, [], @() scmk(X, 3, 'kernels', []));
+raises(invalid, [], @() scmk());
+raises(invalid, [], @() scmk_suggest());
 works();
 end
 
@@ -124,7 +127,7 @@ raises('scmk:NotFinite', 'features of view ''colour'' entry (4, 2) is NaN', ...
 end
 
 function looks_like_a_kernel()
-[X, truth, K] = three_groups(12); %#ok<ASGLU>
+[X, truth, K] = three_groups(60); %#ok<ASGLU>
 lastwarn('', '');
 evalc('idx = scmk(K, 3);');
 assert(isequal(idx, truth));
@@ -165,12 +168,27 @@ end
 
 function number_of_clusters()
 X = three_groups(12);
-for k = {-1, 2.5, NaN, Inf, [], [2 2.5], '3', 2i, sparse(1, 2), {3}}
+for k = {-1, 2.5, NaN, Inf, [2 2.5], '3', '', 2i, sparse(1, 2), {3}, {}}
     raises('scmk:InvalidArgument', [], @() scmk(X, k{1}));
 end
-raises('scmk:InvalidArgument', 'k = 2.5 is not allowed: a whole number of clusters', ...
-    @() scmk(X, 2.5));
+raises('scmk:InvalidArgument', ...
+    'k = 2.5 is not allowed: a whole number of clusters, or 0 to choose', @() scmk(X, 2.5));
 raises('scmk:InvalidArgument', [], @() scmk_path(X, [2 3], 'alpha', [1 2]));
+works();
+end
+
+function range_of_a_suggestion()
+X = three_groups(12);
+for range = {-1, 2.5, NaN, [2 Inf], '3', 2i, sparse(1, 2), {2, 3}}
+    raises('scmk:InvalidArgument', [], @() scmk_suggest(X, range{1}));
+end
+raises('scmk:InvalidArgument', ...
+    'range = 2.5 is not allowed: a whole number of clusters, or 0 to choose', ...
+    @() scmk_suggest(X, [2.5 4]));
+raises('scmk:Dimension', 'to: 13 given, at most n_samples = 12 expected', @() scmk_suggest(X, 2:13));
+raises('scmk:Dimension', 'from: 0 given, from 1 to ''to'' = 4 expected', @() scmk_suggest(X, 0:4));
+raises('scmk:Dimension', [], @() scmk_suggest([]));
+raises('scmk:UnknownOption', [], @() scmk_suggest(X, 2:4, 'aplha', 1));
 works();
 end
 

@@ -2,6 +2,7 @@ function tests = test_memory()
 % A thousand fits and as many failures leave the process as large as it was.
 tests = {
     'fits', @() grows_little(@fit)
+    'suggestions', @() grows_little(@suggest)
     'refused_input', @() grows_little(@refuse)
     'errors_in_the_handle', @() grows_little(@fail)
     };
@@ -9,8 +10,13 @@ end
 
 % Features, since the model then holds twelve kernels: a model left behind shows.
 function fit()
-[~, model] = scmk(three_groups(12), 3, 'progress', @(event) false);
+[~, model] = scmk(three_groups(12), 3, 'kernels', 'paper', 'progress', @(event) false);
 assert(strcmp(model.outcome, 'converged'));
+end
+
+function suggest()
+found = scmk_suggest(three_groups(12), 2:4, 'kernels', 'paper');
+assert(numel(found.scores) == 3);
 end
 
 function refuse()

@@ -11,6 +11,7 @@ tests = {
     'time_limit', @time_limit
     'stop_within_a_second', @stop_within_a_second
     'while_kernels_are_built', @while_kernels_are_built
+    'stopped_suggestion', @stopped_suggestion
     };
 end
 
@@ -29,7 +30,7 @@ end
 function events()
 [X, truth, K] = three_groups(60);
 recorded();
-[idx, model] = with_kernels({K, X * X'}, 3, 'tolerance', 0, 'max_iterations', 5, ...
+[idx, model] = with_kernels({K, X * X'}, 3, 'preset', 'joint', 'tolerance', 0, 'max_iterations', 5, ...
     'progress', @(event) record(event, Inf));
 list = recorded();
 assert(isequal(idx, truth) && strcmp(model.outcome, 'iteration limit'));
@@ -42,7 +43,8 @@ end
 function stop()
 [X, truth, K] = three_groups(60);
 recorded();
-[idx, model] = with_kernels({K, X * X'}, 3, 'tolerance', 0, 'progress', @(event) record(event, 2));
+[idx, model] = with_kernels({K, X * X'}, 3, 'preset', 'joint', 'tolerance', 0, ...
+    'progress', @(event) record(event, 2));
 count = numel(recorded());
 assert(strcmp(model.outcome, 'cancelled') && model.info.outcome == 3);
 assert(count == 2 && model.info.iterations >= 1 && isequal(idx, truth));
@@ -62,7 +64,8 @@ printed = evalc('with_kernels(K, 3, ''progress'', @(event) disp(event.step));');
 assert(~isempty(strfind(printed, 'iteration')), 'a handle without an answer did not print');
 printed = evalc('[~, model] = with_kernels(K, 3, ''progress'', @(event) fprintf(''<%s>'', event.step));');
 assert(~isempty(strfind(printed, '<iteration>')) && strcmp(model.outcome, 'converged'));
-[~, model] = with_kernels(K, 3, 'tolerance', 0, 'progress', @(event) event.iteration == 1);
+[~, model] = with_kernels(K, 3, 'preset', 'joint', 'tolerance', 0, ...
+    'progress', @(event) event.iteration == 1);
 assert(strcmp(model.outcome, 'cancelled'));
 end
 
@@ -86,7 +89,7 @@ end
 function fit_in_the_handle()
 [X, truth, K] = three_groups(60);
 recorded();
-[idx, model] = with_kernels({K, X * X'}, 3, 'max_iterations', 3, 'tolerance', 0, ...
+[idx, model] = with_kernels({K, X * X'}, 3, 'preset', 'joint', 'max_iterations', 3, 'tolerance', 0, ...
     'progress', @(event) record(with_kernels(K, 3), Inf));
 inner = recorded();
 assert(isequal(idx, truth) && strcmp(model.outcome, 'iteration limit'));
@@ -98,7 +101,7 @@ end
 function clear_in_the_handle()
 [X, truth, K] = three_groups(60);
 recorded();
-[idx, model] = with_kernels({K, X * X'}, 3, 'max_iterations', 3, 'tolerance', 0, ...
+[idx, model] = with_kernels({K, X * X'}, 3, 'preset', 'joint', 'max_iterations', 3, 'tolerance', 0, ...
     'progress', @(event) record(cleared(), Inf));
 locked = recorded();
 assert(numel(locked) >= 3 && all(locked), 'it was not locked');
@@ -117,8 +120,8 @@ end
 function stop_ends_a_path()
 [~, ~, K] = three_groups(30);
 recorded();
-[idx, models] = scmk_path(K, 3, 'alpha', [0.1 1 10], 'kernels', 'precomputed', 'max_iterations', 1, ...
-    'progress', @(event) record(event, 2));
+[idx, models] = scmk_path(K, 3, 'alpha', [0.1 1 10], 'kernels', 'precomputed', 'preset', 'joint', ...
+    'max_iterations', 1, 'progress', @(event) record(event, 2));
 recorded();
 assert(size(idx, 2) == 2 && strcmp(models(2).outcome, 'cancelled'));
 end
@@ -150,7 +153,7 @@ global scmk_test_clock
 X = sin((1:2000)' * (1:20) .* (1:20));
 for delay = [0 0.5 2]
     scmk_test_clock = [];
-    [idx, model] = scmk(X, 10, 'kernels', 'gaussian(t=0.1)', 'alpha', 100, ...
+    [idx, model] = scmk(X, 10, 'kernels', 'gaussian(t=0.1)', 'preset', 'joint', 'alpha', 100, ...
         'tolerance', 0, 'progress', @(event) note_and_stop(event, delay));
     assert(~isempty(scmk_test_clock.stopped), 'the fit was over before it was stopped');
     seconds = toc(scmk_test_clock.stopped);
@@ -166,14 +169,28 @@ end
 function while_kernels_are_built()
 X = sin((1:3000)' * (1:300) .* (1:300));
 recorded();
-raises('scmk:Stopped', [], @() scmk(X, 3, 'threads', 1, 'progress', @(event) record(event, 1)));
+building = {'kernels', 'paper', 'threads', 1};
+raises('scmk:Stopped', [], @() scmk(X, 3, building{:}, 'progress', @(event) record(event, 1)));
 list = recorded();
 assert(numel(list) == 1 && strcmp(list.step, 'kernels') && list.iteration == 0);
 assert(list.fraction >= 0 && list.fraction <= 1 && isnan(list.objective));
-raises('my:error', 'no more', @() scmk(X, 3, 'threads', 1, ...
+raises('my:error', 'no more', @() scmk(X, 3, building{:}, ...
     'progress', @(event) error('my:error', 'no more')));
-raises('scmk:Stopped', [], @() scmk(X, 3, 'threads', 1, 'time_limit', 0.15));
+raises('scmk:Stopped', [], @() scmk(X, 3, building{:}, 'time_limit', 0.15));
 assert(~mislocked('scmk_mex'));
 [X, truth] = three_groups(12);
 assert(isequal(scmk(X, 3), truth));
+end
+
+% Nor has a suggestion that is stopped. One thread, for the same reason.
+function stopped_suggestion()
+X = sin((1:2000)' * (1:20) .* (1:20));
+raises('scmk:Stopped', [], @() scmk_suggest(X, 2:5, 'threads', 1, 'progress', @after_kernels));
+raises('my:error', 'no more', @() scmk_suggest(X, 2:5, 'threads', 1, ...
+    'progress', @(event) error('my:error', 'no more')));
+assert(~mislocked('scmk_mex'));
+end
+
+function stop = after_kernels(event)
+stop = ~strcmp(event.step, 'kernels');
 end

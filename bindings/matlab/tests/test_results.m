@@ -5,6 +5,7 @@ tests = {
     'data_forms', @data_forms
     'number_classes', @number_classes
     'features', @features
+    'defaults', @defaults
     'arguments_stay', @arguments_stay
     'option_classes', @option_classes
     'preset_comes_first', @preset_comes_first
@@ -14,7 +15,7 @@ tests = {
     'short_display', @short_display
     'used_like_a_struct', @used_like_a_struct
     'nothing_found', @nothing_found
-    'scaling', @scaling
+    'units_do_not_matter', @units_do_not_matter
     'certified', @certified
     'every_option', @every_option
     'paths', @paths
@@ -35,7 +36,7 @@ end
 
 function fields()
 [X, truth, K] = three_groups(30);
-[idx, model] = with_kernels({K, X * X'}, 3);
+[idx, model] = with_kernels({K, X * X'}, 3, 'preset', 'joint');
 assert(iscolumn(idx) && isequal(idx, truth) && isequal(model.labels, idx));
 assert(isequal(size(model.weights), [2 1]) && abs(sum(sqrt(model.weights)) - 1) < 1e-12);
 assert(issparse(model.similarity) && isequal(size(model.similarity), [30 30]));
@@ -45,13 +46,16 @@ assert(isequal(size(model.embedding), [30 3]));
 assert(iscolumn(model.trace) && numel(model.trace) == model.info.iterations);
 assert(all(diff(model.trace) <= 0) && model.trace(end) == model.objective);
 assert(model.objective == model.info.objective);
+assert(model.info.smallest_cluster == 10 && model.info.largest_cluster == 10);
+assert(model.info.silhouette > 0.5 && isempty(model.info.warning));
+assert(~isfield(model.info, 'suggested_clusters') && ~isfield(model.info, 'stability'));
 assert(strcmp(model.outcome, 'converged') && model.info.outcome == 0);
 assert(strcmp(model.method, 'scmk') && model.options.alpha == 1);
 end
 
 function one_method(name)
-[X, truth, K] = three_groups(30);
-[idx, model] = with_kernels({K, exp(-abs(X(:, 1) - X(:, 1)'))}, 3, 'method', name);
+[~, truth, K] = three_groups(60);
+[idx, model] = with_kernels({K, sqrt(K)}, 3, 'method', name);
 assert(isequal(idx, truth), 'wrong labels');
 assert(strcmp(model.method, name));
 assert(numel(model.weights) == 2 && all(model.weights > 0));
@@ -66,7 +70,7 @@ assert(isfield(model.info, 'seconds') && isfield(model.info, 'memory_required'))
 end
 
 function data_forms()
-[X, ~, K] = three_groups(30);
+[X, ~, K] = three_groups(60);
 L = X * X';
 [~, expected] = with_kernels({K, L}, 3);
 [~, pages] = with_kernels(cat(3, K, L), 3);
@@ -74,10 +78,10 @@ L = X * X';
 assert(isequal(pages.similarity, expected.similarity) && isequal(pages.weights, expected.weights));
 assert(isequal(column.similarity, expected.similarity));
 % Matrices that the host does not store in full.
-I = eye(30);
-[~, lazy] = with_kernels({K, I}, 3);
+I = eye(60);
+[~, lazy] = with_kernels({K, I}, 3, 'preset', 'joint');
 I(1, 1) = 1;
-[~, stored] = with_kernels({K, I}, 3);
+[~, stored] = with_kernels({K, I}, 3, 'preset', 'joint');
 assert(isequal(lazy.similarity, stored.similarity));
 % Ninety kernels: more than the first guess of the MEX file.
 [~, many] = with_kernels(repmat(K, [1 1 90]), 3, 'method', 'kkm');
@@ -92,21 +96,39 @@ assert(isequal(with_kernels(L, uint8(3)), expected) && isequal(with_kernels(L, s
 end
 
 function features()
-[X, truth, K] = three_groups(30);
-[idx, model] = scmk(X, 3);
+[X, truth, K] = three_groups(60);
+[idx, model] = scmk(X, 3, 'kernels', 'paper');
 assert(isequal(idx, truth) && numel(model.weights) == 12);
 [idx, model] = scmk({X, 2 * X}, 3, 'kernels', 'gaussian(t=0.1); linear');
 assert(isequal(idx, truth) && numel(model.weights) == 4);
 [~, model] = scmk({X, X}, 3, 'kernels', {'linear', 'linear; gaussian(t=1)'});
 assert(numel(model.weights) == 3);
-[~, both] = scmk({K, X}, 3, 'kernels', {'precomputed', 'linear'});
-[~, product] = with_kernels({K, X * X'}, 3);
+[~, both] = scmk({K, X}, 3, 'kernels', {'precomputed', 'linear'}, 'preset', 'joint');
+[~, product] = with_kernels({K, X * X'}, 3, 'preset', 'joint');
 assert(max(abs(both.weights - product.weights)) < 1e-9);
+end
+
+% Nothing but the data: the preset auto, and what the kernels are called says how they were built.
+function defaults()
+[X, truth] = three_groups(60);
+[idx, model] = scmk(X, 3);
+assert(isequal(idx, truth) && model.weights == 1);
+assert(isequal(model.kernels, {'standardize; gaussian(t=25,neighbors=7)'}), '%s', model.kernels{1});
+[~, preset] = scmk(X, 3, 'preset', 'auto', 'kernels', 'auto');
+assert(isequal(preset.similarity, model.similarity) && isequal(preset.options, model.options));
+[~, named] = scmk(X, 3, 'kernels', 'auto; linear');
+assert(isequal(named.kernels, {'standardize; linear'}), '%s', named.kernels{1});
+% Views that confirm one another share the weights, and noise has none.
+views = struct('points', X, 'turned', X * [1 2; -1 1] + cos((1:60)' * [7 11]), ...
+    'noise', noise(60, 5, 0));
+[idx, model] = scmk(views, 3);
+assert(isequal(idx, truth) && abs(sum(model.weights) - 1) < 1e-12);
+assert(model.weights(3) == 0 && all(model.weights(1:2) > 0), '%s', mat2str(model.weights, 3));
 end
 
 % Kernels are lent, not copied: they must come back as they were.
 function arguments_stay()
-[X, ~, K] = three_groups(30);
+[X, ~, K] = three_groups(60);
 K(1, 2) = K(1, 2) * (1 + 1e-12);
 before = K + 0;
 with_kernels(K, 3);
@@ -133,8 +155,9 @@ for pairs = {{'preset', 'paper', 'alpha', 2}, {'alpha', 2, 'preset', 'paper'}}
     assert(m.options.alpha == 2 && m.options.beta == 1e-5 && strcmp(m.options.normalize, 'max'));
 end
 % Along a path, too, on either side.
-[~, m] = scmk_path(K, 3, 'preset', {'default', 'paper'}, 'kernels', 'precomputed', 'alpha', 2);
-assert(m(1).options.alpha == 2 && m(2).options.alpha == 2 && m(2).options.beta == 1e-5);
+[~, m] = scmk_path(K, 3, 'preset', {'joint', 'paper'}, 'kernels', 'precomputed', 'alpha', 2);
+assert(m(1).options.alpha == 2 && m(2).options.alpha == 2);
+assert(m(1).options.beta == 1e-3 && m(2).options.beta == 1e-5);
 [~, m] = scmk_path(K, 3, 'beta', [1 2], 'kernels', 'precomputed', 'preset', 'paper');
 assert(m(1).options.beta == 1 && m(2).options.beta == 2 && m(1).options.alpha == 0.01);
 end
@@ -153,7 +176,7 @@ assert(scmk_metric('NMI', [1 2], [2 1]) == 1);
 end
 
 function names_of_views()
-[X, ~, K] = three_groups(30);
+[X, ~, K] = three_groups(60);
 views = struct('place', X, 'size', X(:, 1), 'graph', K);
 [~, m] = scmk(views, 3, 'kernels', {'linear; gaussian(t=1)', 'linear', 'precomputed'});
 assert(isequal(m.views, {'place'; 'size'; 'graph'}));
@@ -238,15 +261,10 @@ for name = scmk_methods()
 end
 end
 
-% The recipe of the README, with a constant column whose mean is not exact.
-function scaling()
-X = [three_groups(30) .* [1 1000], 0.1 * ones(30, 1), zeros(30, 1)];
-constant = max(X) == min(X);
-X = (X - mean(X)) ./ std(X);
-X(:, constant) = 0;
-assert(all(isfinite(X(:))) && all(abs(std(X(:, 1:2)) - 1) < 1e-12));
-[~, truth] = three_groups(30);
-assert(isequal(scmk(X, 3), truth));
+% Nothing has to be scaled by hand, and a column that never changes is no harm.
+function units_do_not_matter()
+[X, truth] = three_groups(30);
+assert(isequal(scmk([X .* [1 1000], 0.1 * ones(30, 1), zeros(30, 1)], 3), truth));
 end
 
 % The graph is as good as kkt_residual says, for what it was given: one kernel without the pull of
@@ -257,7 +275,8 @@ data = {K, exp(-abs(X(:, 1) - X(:, 1)'))};
 alpha = 0.5;
 for count = 1:2
     beta = 0.1 * (count - 1);
-    [~, m] = with_kernels(data(1:count), 3, 'alpha', alpha, 'beta', beta, 'normalize', 'none');
+    [~, m] = with_kernels(data(1:count), 3, 'preset', 'joint', 'alpha', alpha, 'beta', beta, ...
+        'normalize', 'none');
     w = m.certified.weights;
     P = m.certified.embedding;
     assert(isequal(size(w), [count 1]) && isequal(size(P), [30 3]));
@@ -297,10 +316,10 @@ end
 end
 
 function paths()
-[X, ~, K] = three_groups(30);
+[X, ~, K] = three_groups(60);
 data = {K, X * X'};
 [idx, models] = scmk_path(data, 3, 'alpha', [0.1 1 10], 'kernels', 'precomputed', 'beta', 0.01);
-assert(isequal(size(idx), [30 3]) && isequal(size(models), [1 3]));
+assert(isequal(size(idx), [60 3]) && isequal(size(models), [1 3]));
 for i = 1:3
     alone = [0.1 1 10];
     [labels, model] = with_kernels(data, 3, 'beta', 0.01, 'alpha', alone(i));
@@ -308,10 +327,11 @@ for i = 1:3
     assert(models(i).options.alpha == alone(i));
 end
 idx = scmk_path(K, 3, 'method', {'kkm', 'sc'}, 'kernels', 'precomputed');
-assert(isequal(size(idx), [30 2]));
+assert(isequal(size(idx), [60 2]));
 % A warm start begins where the fit before has ended.
-[~, cold] = scmk_path(data, 3, 'alpha', [1 1.001], 'kernels', 'precomputed');
-[~, warm] = scmk_path(data, 3, 'alpha', [1 1.001], 'kernels', 'precomputed', 'warm_start', true);
+joint = {'kernels', 'precomputed', 'preset', 'joint'};
+[~, cold] = scmk_path(data, 3, 'alpha', [1 1.001], joint{:});
+[~, warm] = scmk_path(data, 3, 'alpha', [1 1.001], joint{:}, 'warm_start', true);
 assert(warm(1).options.warm_start == 1 && isequal(cold(1).trace, warm(1).trace));
 assert(~isequal(cold(2).trace, warm(2).trace), 'the second fit was not warm');
 end
@@ -334,6 +354,7 @@ assert(~isempty(alpha.doc) && isempty(alpha.choices));
 assert(isnan(options(strcmp({options.name}, 'method')).min));
 infos = scmk_infos();
 assert(any(strcmp({infos.name}, 'kkt_residual')));
+assert(strcmp(infos(strcmp({infos.name}, 'warning')).type, 'text'));
 % Printed when nobody takes them.
 printed = evalc('scmk_options; scmk_infos; scmk_metric;');
 assert(~isempty(strfind(printed, 'kkt_tolerance')) && ~isempty(strfind(printed, 'purity')));
@@ -387,7 +408,8 @@ for i = 1:numel(steps)
     words = regexp(lines{i}, '^(\S+)\s+(\S.*)$', 'tokens', 'once');
     assert(strcmp(words{1}, name) && strcmp(words{2}, steps(i).doc), '%s', lines{i});
     [~, model] = scmk(counts, 3, 'kernels', [name '; linear']);
-    assert(isequal(model.kernels, {[name '; linear']}), '%s', name);
+    done = strrep(name, 'auto', 'standardize');   % which tells what it has chosen
+    assert(isequal(model.kernels, {[done '; linear']}), '%s', name);
     raises('scmk:InvalidArgument', ['kernels = ''' name ''' is not allowed: features are ' ...
         'prepared before the first kernel of the list'], ...
         @() scmk(counts, 3, 'kernels', ['linear; ' name]));
@@ -405,7 +427,7 @@ end
 
 function help_texts()
 files = dir(fullfile(fileparts(which('scmk')), 'scmk*.m'));
-assert(numel(files) >= 8);
+assert(numel(files) >= 9);
 for i = 1:numel(files)
     assert(numel(help(files(i).name(1:end - 2))) > 60, '%s', files(i).name);
 end
