@@ -152,6 +152,12 @@ bench: build ## speed and memory beside rivals: make bench DATA=folder with the 
 	@build/rivals/bin/python benches/speed.py $(lib)/libscmk.so --out build/bench \
 	  --data $(or $(DATA),$(error say where the data sets are: make bench DATA=folder))
 
+.PHONY: quality
+quality: build ## clusters of plain defaults beside rivals: make quality DATA=folder with the .npz files
+	@tools/setup rivals
+	@build/rivals/bin/python benches/quality.py $(lib)/libscmk.so --out build/quality \
+	  --data $(or $(DATA),$(error say where the data sets are: make quality DATA=folder))
+
 .PHONY: bench-quick
 bench-quick: build ## the same at smaller sizes, two minutes: [DATA=folder with the .npz files]
 	@tools/setup rivals

@@ -22,11 +22,16 @@ SIGNATURES = {
     "scmk_set_progress": (HANDLE, PROGRESS, ctypes.c_void_p),
     "scmk_fit": (HANDLE,),
     "scmk_cancel": (HANDLE,),
+    "scmk_suggest_clusters": (HANDLE, SIZE, SIZE, ARRAY, SIZE),
     "scmk_info_real": (HANDLE, TEXT, ctypes.POINTER(ctypes.c_double)),
+    "scmk_info_text": (HANDLE, TEXT, TEXT, SIZE, ctypes.POINTER(SIZE)),
+    "scmk_kernel_name": (HANDLE, SIZE, ctypes.POINTER(SIZE), TEXT, SIZE, ctypes.POINTER(SIZE)),
     "scmk_labels": (HANDLE, ARRAY, SIZE),
     "scmk_weights": (HANDLE, ARRAY, SIZE),
+    "scmk_view_weights": (HANDLE, ARRAY, SIZE),
     "scmk_embedding": (HANDLE, ARRAY, SIZE),
     "scmk_similarity_csc": (HANDLE, ARRAY, SIZE, ARRAY, ARRAY, SIZE),
+    "scmk_metric": (TEXT, ARRAY, ARRAY, SIZE, ctypes.POINTER(ctypes.c_double)),
 }
 CANCELLED = 3
 
@@ -40,12 +45,23 @@ class Scmk:
         for name, arguments in SIGNATURES.items():
             getattr(self.lib, name).argtypes = arguments
         self.lib.scmk_version.restype = TEXT
+        self.lib.scmk_last_error.restype = TEXT
 
     @property
     def version(self):
         return self.lib.scmk_version().decode()
 
-    def model(self, samples, clusters, **options):
+    def metric(self, name, truth, labels):
+        """How well labels agree with a known division."""
+        truth, labels = (np.ascontiguousarray(each, dtype=np.int32) for each in (truth, labels))
+        assert len(truth) == len(labels)
+        value = ctypes.c_double()
+        arrays = truth.ctypes.data, labels.ctypes.data, len(truth)
+        if self.lib.scmk_metric(name.encode(), *arrays, ctypes.byref(value)) != 0:
+            raise RuntimeError(f"scmk_metric: {self.lib.scmk_last_error().decode()}")
+        return value.value
+
+    def model(self, samples, clusters=0, **options):
         """A model with options given by name, to be used as a context: `with scmk.model(...) as model`."""
         return Model(self.lib, samples, clusters).set(**options)
 
@@ -54,7 +70,7 @@ class Model:
     """One model; every call that fails raises a RuntimeError with the library's message."""
 
     def __init__(self, lib, samples, clusters):
-        self.lib, self.samples, self.clusters = lib, samples, clusters
+        self.lib, self.samples = lib, samples
         self.handle = HANDLE()
         # What the library reads for as long as the model lives.
         self.kept = []
@@ -143,6 +159,18 @@ class Model:
         self.call("scmk_info_real", name.encode(), ctypes.byref(value))
         return value.value
 
+    def info_text(self, name):
+        return self.text("scmk_info_text", name.encode())
+
+    def kernel_names(self):
+        return [self.text("scmk_kernel_name", k, None) for k in range(int(self.info("kernels")))]
+
+    def suggest_clusters(self):
+        """The number suggested, the one to look at next and the confidence; the range is the library's."""
+        self.call("scmk_suggest_clusters", 0, 0, None, 0)
+        best, following = (int(self.info(f"suggested_{name}")) for name in ("clusters", "next"))
+        return best, following, self.info("suggested_confidence")
+
     @property
     def memory_required(self):
         return int(self.info("memory_required"))
@@ -153,9 +181,13 @@ class Model:
     def weights(self):
         return self.copied("scmk_weights", np.empty(int(self.info("kernels"))))
 
+    def view_weights(self):
+        return self.copied("scmk_view_weights", np.empty(int(self.info("views"))))
+
     def embedding(self):
         """A row for each sample."""
-        return self.copied("scmk_embedding", np.empty((self.clusters, self.samples))).T
+        shape = int(self.info("clusters")), self.samples
+        return self.copied("scmk_embedding", np.empty(shape)).T
 
     def similarity_csc(self):
         from scipy.sparse import csc_array
@@ -170,6 +202,14 @@ class Model:
         )  # fmt: skip
         indices = rows.astype(np.int32), starts.astype(np.int32)
         return csc_array((values, *indices), shape=(self.samples, self.samples))
+
+    def text(self, name, *arguments):
+        """What a call writes into a buffer, of which it tells the size."""
+        needed = SIZE()
+        self.call(name, *arguments, None, 0, ctypes.byref(needed))
+        buffer = ctypes.create_string_buffer(needed.value)
+        self.call(name, *arguments, buffer, len(buffer), None)
+        return buffer.value.decode()
 
     def copied(self, name, out):
         self.call(name, out.ctypes.data, out.size)
