@@ -42,6 +42,7 @@ struct run {
 };
 
 static void fit(const struct run *, answer *);
+static void suggestion(const struct run *, answer *);
 static void many_samples(const struct run *, answer *);
 static void many_kernels(const struct run *, answer *);
 static void long_texts(const struct run *, answer *);
@@ -53,6 +54,8 @@ static const struct run RUNS[] = {
     {"scmk, later use", fit, "scmk", "kmeans", 24, 3, 2, 0, 1, 10},
     {"scmk, progress", fit, "scmk", "rotation", 24, 3, 1, 1, 1, 10},
     {"scmk, 150 samples", fit, "scmk", "qr", 150, 4, 2, 0, 1, 97},
+    {"joint", fit, "joint", "kmeans", 24, 3, 2, 0, 1, 10},
+    {"a suggestion", suggestion, "scmk", "kmeans", 24, 3, 2, 0, 1, 97},
     {"scmk, 600 samples", fit, "scmk", "kmeans", 600, 5, 2, 0, 1, 2910},
     {"kkm", fit, "kkm", "kmeans", 60, 3, 2, 0, 1, 10},
     {"sc", fit, "sc", "kmeans", 60, 3, 2, 0, 1, 10},
@@ -139,7 +142,7 @@ static void fit(const struct run *run, answer *sum)
     size_t n = (size_t)run->n;
     scmk_model *model = NULL;
     CALL(scmk_create(n, (size_t)run->c, &model));
-    CALL(scmk_set_text(model, "method", run->method));
+    CALL(scmk_set_text(model, strcmp(run->method, "joint") ? "method" : "preset", run->method));
     CALL(scmk_set_text(model, "labels", run->labels));
     CALL(scmk_set_int(model, "threads", run->threads));
     CALL(scmk_set_int(model, "restarts", 3));
@@ -157,6 +160,31 @@ static void fit(const struct run *run, answer *sum)
     add(sum, labels, n * sizeof *labels);
     add(sum, weights, sizeof weights);
     add(sum, &objective, sizeof objective);
+}
+
+/* A fit that chooses the number of clusters, and all that is told without labels. */
+static void suggestion(const struct run *run, answer *sum)
+{
+    static const char *const names[] = {"suggested_clusters", "silhouette", "stability"};
+    double scores[24] = {0}, value = 0;
+    char warning[200] = "";
+    size_t n = (size_t)run->n;
+    scmk_model *model = NULL;
+    CALL(scmk_create(n, 0, &model));
+    CALL(scmk_set_int(model, "threads", run->threads));
+    CALL(scmk_set_int(model, "subsamples", 2));
+    CALL(scmk_add_features(model, features, n, 3, 3, 1, NULL));
+    CALL(scmk_add_kernel(model, kernel, n, n));
+    CALL(scmk_suggest_clusters(model, 2, 6, scores, n));
+    CALL(scmk_fit(model));
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        CALL(scmk_info_real(model, names[k], &value));
+        add(sum, &value, sizeof value);
+    }
+    CALL(scmk_info_text(model, "warning", warning, sizeof warning, NULL));
+    CALL(scmk_destroy(model));
+    add(sum, scores, sizeof scores);
+    add(sum, warning, strlen(warning));
 }
 
 /* Results of many samples; the fit itself is cut short. */
@@ -199,6 +227,8 @@ static void many_kernels(const struct run *run, answer *sum)
     CALL(scmk_create(n, (size_t)run->c, &model));
     CALL(scmk_set_int(model, "threads", run->threads));
     CALL(scmk_set_int(model, "max_iterations", 2));
+    /* Comparing all pairs of them would take as long for each of a million allocations. */
+    CALL(scmk_set_text(model, "preset", "joint"));
     for (int k = 0; k < KERNELS; k++)
         CALL(scmk_add_kernel(model, kernel, n, n));
     list[0] = 0;
