@@ -7,8 +7,8 @@
 //! ```
 //!
 //! These are the models SCSK (one kernel) and SCMK (several) of Kang, Peng and Cheng, "Twin
-//! Learning for Similarity and Clustering: A Unified Kernel Approach", AAAI 2017. Start at
-//! [`Model`]:
+//! Learning for Similarity and Clustering: A Unified Kernel Approach", AAAI 2017. The defaults are the
+//! case β = 0, with weights by agreement that sum to 1; `docs/quality.md` says why. Start at [`Model`]:
 //!
 //! ```
 //! use scmk::{Control, Features, Model};
@@ -18,8 +18,7 @@
 //! let view = Features { values: &x, samples: 6, features: 2, sample_stride: 2, feature_stride: 1 };
 //!
 //! let mut model = Model::new(6, 2)?;
-//! model.add_features(view, "gaussian(t=0.1); linear")?;
-//! model.set(|options| options.set_real("alpha", 0.1))?;
+//! model.add_features(view, "auto")?;
 //! let fit = model.fit(&Control::default(), None)?;
 //! assert_eq!(fit.labels, [0, 0, 0, 1, 1, 1]);
 //! assert!(fit.kkt_residual.unwrap() <= 1e-9);

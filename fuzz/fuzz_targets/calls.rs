@@ -868,7 +868,10 @@ fn kernel_name(input: &mut Input<'_>) {
     });
     let number = view.one(found.is_some());
     if let Some((found, (name, view))) = found.zip(name) {
-        found.check("kernel_name", &name);
+        // What auto stands for is told only when it has been found.
+        if !name.contains("auto; ") {
+            found.check("kernel_name", &name);
+        }
         ensure!(number.is_none_or(|number| number == view), "{name} of view {number:?}");
     }
     target.verify();
@@ -951,7 +954,7 @@ fn add_kernel(input: &mut Input<'_>) {
 }
 
 fn add_features(input: &mut Input<'_>) {
-    const LISTS: [&str; 15] = [
+    const LISTS: [&str; 18] = [
         "gaussian(t=0.1)",
         "linear",
         "gaussian; linear",
@@ -967,6 +970,9 @@ fn add_features(input: &mut Input<'_>) {
         "standardize; gaussian(neighbors=3)",
         "unit_rows; cosine; linear",
         "linear; tfidf",
+        "auto",
+        "auto; linear",
+        "",
     ];
     let target = target(input);
     if target.kernels >= MOST_KERNELS {
@@ -1037,8 +1043,7 @@ fn add_features(input: &mut Input<'_>) {
     ];
     data.extend(limits.allowed(&watch));
     let allowed = match (&list.0, list.text(), given.place, shape) {
-        (None, ..) => &[SCMK_E_NULL_ARGUMENT][..],
-        (_, None, ..) => &[SCMK_E_INVALID_ARGUMENT],
+        (Some(_), None, ..) => &[SCMK_E_INVALID_ARGUMENT][..],
         (_, _, Place::Null, _) => &[SCMK_E_NULL_ARGUMENT],
         (_, _, _, SCMK_E_TOO_LARGE) => &[SCMK_E_TOO_LARGE],
         (_, _, _, SCMK_E_DIMENSION) => &[SCMK_E_DIMENSION],
@@ -1046,7 +1051,9 @@ fn add_features(input: &mut Input<'_>) {
         _ => &data,
     };
     if target.judge("add_features", status, allowed) {
-        let specs = list.text().and_then(|list| scmk::kernel::parse(list).ok());
+        // No list is one too.
+        let text = list.text().or(Some("").filter(|_| list.0.is_none()));
+        let specs = text.and_then(|list| scmk::kernel::parse(list).ok());
         let specs = specs.unwrap_or_default().iter().map(|spec| spec.to_string()).collect();
         target.change(|shadow| shadow.add(Some(specs)));
     }
