@@ -60,7 +60,9 @@ impl Fit {
         let samples = kernels[0].samples();
         let choose = clusters == 0;
         let clusters = if choose { suggest::most(samples) } else { clusters };
-        let memory_required = method::memory_required(samples, clusters, settings);
+        let suggesting = if choose { suggest::memory_required(kernels, samples) } else { 0 };
+        let memory_required =
+            method::memory_required(samples, clusters, settings).saturating_add(suggesting);
         let bytes = memory_required.saturating_add(kernel::bytes_held(kernels));
         resources::check_limit(bytes, settings)?;
         method::check(clusters, settings)?;

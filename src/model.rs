@@ -438,11 +438,14 @@ impl<'a> Model<'a> {
 
     /// Bytes a fit needs at most beyond the kernels, estimated from sizes and options alone.
     pub fn memory_required(&self) -> usize {
-        let clusters = match self.clusters {
-            0 => suggest::most(self.samples),
-            clusters => clusters,
+        let (clusters, suggesting) = match self.clusters {
+            0 => {
+                let bytes = suggest::memory_required(&self.kernels, self.samples);
+                (suggest::most(self.samples), bytes)
+            }
+            clusters => (clusters, 0),
         };
-        method::memory_required(self.samples, clusters, &self.options)
+        method::memory_required(self.samples, clusters, &self.options).saturating_add(suggesting)
     }
 
     /// Bytes of the kernels, and of the features behind them, that this library holds itself.

@@ -62,6 +62,13 @@ pub(crate) fn most(samples: usize) -> usize {
     (samples / 4).clamp(1, 150)
 }
 
+/// Bytes that a suggestion needs at most beside what a fit does: the kernels of a cloud without structure, of
+/// which the samples are drawn by an n×n matrix, and products on the way.
+pub(crate) fn memory_required(kernels: &[Gram<'_>], samples: usize) -> usize {
+    let squares = samples.saturating_mul(samples).saturating_mul(kernels.len().saturating_add(3));
+    squares.saturating_mul(size_of::<f64>()).saturating_add(kernel::bytes_held(kernels))
+}
+
 /// The range that was asked for, or that of the library.
 pub(crate) fn checked(range: Option<(usize, usize)>, samples: usize) -> Result<(usize, usize)> {
     let Some((from, to)) = range else { return Ok((2, most(samples).max(2).min(samples))) };
@@ -87,7 +94,8 @@ pub(crate) fn call(
     progress: Option<ProgressFn<'_>>,
 ) -> Result<Suggestion> {
     let samples = kernels[0].samples();
-    let bytes = method::memory_required(samples, to, settings);
+    let bytes = method::memory_required(samples, to, settings)
+        .saturating_add(memory_required(kernels, samples));
     resources::check_limit(bytes.saturating_add(kernel::bytes_held(kernels)), settings)?;
     let threads = resources::workers(samples, settings);
     let small = resources::small_memory(samples, to).saturating_add(256 * kernels.len());
@@ -116,18 +124,28 @@ pub(crate) fn score(problem: Problem<'_, '_>, from: usize) -> Result<Suggestion>
     let (graph, weights) = method::graph(few, None)?;
     let found = separations(&graph, &candidates, settings, monitor)?;
     drop(graph);
-    let mut round = memory::filled(candidates.len(), 0.0, WHAT)?;
-    let mut edged = memory::filled(candidates.len(), 0.0, WHAT)?;
-    for draw in 0..DRAWS {
-        for (cloud, mean) in [(Cloud::Round, &mut round), (Cloud::Edged, &mut edged)] {
+    let mut chance = [Cloud::Round, Cloud::Edged].map(|cloud| (cloud, Vec::new()));
+    for (cloud, mean) in &mut chance {
+        *mean = memory::filled(candidates.len(), 0.0, WHAT)?;
+        for draw in 0..DRAWS {
             let seed = settings.seed.wrapping_add(1 + draw);
-            let drawn = kernel::structureless(kernels, cloud, seed, monitor)?;
-            let weights = memory::copied(&weights, WHAT)?;
-            let (graph, _) = method::graph(Problem { kernels: &drawn, ..few }, Some(weights))?;
-            let others = separations(&graph, &candidates, settings, monitor)?;
+            let of_cloud = || {
+                let drawn = kernel::structureless(kernels, *cloud, seed, monitor)?;
+                let weights = memory::copied(&weights, WHAT)?;
+                let (graph, _) = method::graph(Problem { kernels: &drawn, ..few }, Some(weights))?;
+                separations(&graph, &candidates, settings, monitor)
+            };
+            let others = match of_cloud() {
+                // Extreme features may have no kernel in a cloud: then chance finds nothing there.
+                Err(Error::Degenerate { .. } | Error::NotPsd { .. } | Error::NotFinite { .. }) => {
+                    continue;
+                }
+                others => others?,
+            };
             mean.iter_mut().zip(others).for_each(|(mean, s)| *mean += s / DRAWS as f64);
         }
     }
+    let [(_, round), (_, edged)] = chance;
     let mut scores = memory::filled(to + 1 - from, 0.0, "scores")?;
     let mut most = 0.0f64;
     for (k, &c) in candidates.iter().enumerate() {

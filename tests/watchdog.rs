@@ -57,6 +57,9 @@ fn kernel_list(random: &mut Random) -> String {
         1 | 2 => format!("gaussian(t={:e})", between(random, 1e-8, 1e6)),
         _ => format!("polynomial(a={:e},b={})", between(random, 1e-6, 1e6), 1 + random.below(4)),
     };
+    if random.below(8) == 0 {
+        return "auto".to_owned();
+    }
     let prepared = ["", "standardize; ", "unit_rows; ", "standardize; unit_rows; "];
     let prepared = prepared[random.below(2) * random.below(4)];
     let kernels: Vec<_> = (0..1 + random.below(4)).map(|_| one(random)).collect();
@@ -103,8 +106,10 @@ fn check(number: usize) -> (f64, String) {
         2 => 41 + random.below(160),
         _ => 41 + random.below(560),
     };
-    let clusters = match random.below(4) {
-        0 => 1 + random.below(n),
+    let clusters = match random.below(8) {
+        0 | 1 => 1 + random.below(n),
+        // The fit chooses.
+        2 => 0,
         _ => 1 + random.below(n.min(12)),
     };
     let mut model = Model::new(n, clusters).unwrap();
