@@ -37,7 +37,7 @@ pub(crate) fn structureless(
     monitor: &Monitor<'_>,
 ) -> Result<Vec<Gram<'static>>> {
     let n = kernels[0].samples();
-    let combinations = combinations(n, seed)?;
+    let combinations = combinations(n, seed, monitor)?;
     let mut found: Vec<Gram<'static>> = memory::with_capacity(kernels.len(), WHAT)?;
     // Ends: each pass takes at least one kernel.
     while let Some(kernel) = kernels.get(found.len()) {
@@ -73,9 +73,10 @@ pub(crate) fn structureless(
 }
 
 /// n×n: the coefficients of each new sample, which sum to 0 with the mean taken out.
-fn combinations(n: usize, seed: u64) -> Result<Matrix> {
+fn combinations(n: usize, seed: u64, monitor: &Monitor<'_>) -> Result<Matrix> {
     let mut out = Matrix::zeros(n, n, WHAT)?;
-    out.values_mut().par_chunks_mut(n).enumerate().for_each(|(j, column)| {
+    out.values_mut().par_chunks_mut(n).enumerate().try_for_each(|(j, column)| {
+        monitor.go_on()?;
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed ^ (j as u64) << 32);
         for pair in column.chunks_mut(2) {
             // Box and Muller's two normal numbers of two uniform ones, the first above 0.
@@ -87,7 +88,8 @@ fn combinations(n: usize, seed: u64) -> Result<Matrix> {
         }
         let mean = column.iter().sum::<f64>() / n as f64;
         column.iter_mut().for_each(|value| *value -= mean);
-    });
+        Result::Ok(())
+    })?;
     Ok(out)
 }
 

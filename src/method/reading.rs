@@ -85,6 +85,13 @@ pub(super) fn graph(
     clusters: usize,
     settings: &Settings,
 ) -> Result<Graph> {
+    if settings.adapt_beta {
+        // What has been divided into as many parts as clusters is not to fall apart further.
+        let whole = Graph::new(similarity)?;
+        if whole.parts()?.count == clusters {
+            return Ok(whole);
+        }
+    }
     match neighbors(similarity.targets(), clusters, settings) {
         None => Graph::new(similarity),
         Some(count) => Graph::new(&similarity.thinned(count)?),
