@@ -154,7 +154,20 @@ pub(crate) fn score(problem: Problem<'_, '_>, from: usize) -> Result<Suggestion>
         let beyond = separation - 0.5 * (round[k] + edged[k]);
         scores[c - from] = beyond.max(0.0) * separation.max(0.0);
     }
-    Ok(decide(from, scores, most))
+    let mut suggestion = decide(from, scores, most);
+    interpolate(&mut suggestion.scores, &candidates, from);
+    Ok(suggestion)
+}
+
+/// Fills in the scores of numbers between those that were looked at, which none of them exceeds.
+fn interpolate(scores: &mut [f64], candidates: &[usize], from: usize) {
+    for pair in candidates.windows(2) {
+        let (low, high) = (pair[0] - from, pair[1] - from);
+        let (first, last) = (scores[low], scores[high]);
+        for (step, score) in scores[low..high].iter_mut().enumerate() {
+            *score = first + (last - first) * step as f64 / (high - low) as f64;
+        }
+    }
 }
 
 /// The number to take, by scores of those from `from` on, where `most` is how far any is beyond chance.
@@ -229,6 +242,13 @@ mod tests {
         assert_eq!((found.best, found.next), (3, 5));
         assert!((found.confidence - 0.4).abs() < 1e-12);
         assert_eq!(decide(2, vec![0.1, 1.0, 0.2, 0.5], 0.5).confidence, 1.0);
+    }
+
+    #[test]
+    fn scores_between_are_interpolated() {
+        let mut scores = [0.0, 1.0, 0.0, 0.5, 0.0, 0.0, 2.0];
+        interpolate(&mut scores, &[3, 5, 8], 2);
+        assert_eq!(scores, [0.0, 1.0, 0.75, 0.5, 1.0, 1.5, 2.0]);
     }
 
     #[test]

@@ -91,8 +91,8 @@ pub extern "C" fn scmk_fit(model: *mut scmk_model) -> scmk_status {
 /// fit. A result of an earlier fit stays; the number of clusters of the model does not change.
 ///
 /// from, to: the range, from 1 to n_samples; 0 and 0 leave it to the library, and the infos
-/// suggested_from and suggested_to tell it. Of large numbers only some are looked at; the others have
-/// the score 0.
+/// suggested_from and suggested_to tell it. Of large numbers only some are looked at, and scores between
+/// them are interpolated.
 /// scores: len elements; len is at least to - from + 1, and that many are written, larger ones are
 /// better. Where the range is the library's, as many as there are and fit. May be NULL when len is 0.
 ///
