@@ -2,8 +2,8 @@
 //!
 //! For each number c the samples are divided as a fit would divide them, and the separation of the clusters
 //! in the embedding is measured. More clusters of a cloud are separated too, by chance; so the same is done
-//! with samples of one Gaussian cloud that has the covariance of the samples. What counts is how far the
-//! separation is beyond theirs. Where it is not, there is no structure.
+//! with clouds that have the covariance of the samples, round ones and some with edges. What counts is how far
+//! the separation is beyond theirs. Where it is not, there is no structure.
 
 use crate::error::{Error, Result};
 use crate::kernel::{self, Cloud, Gram};

@@ -28,7 +28,7 @@ pub(crate) enum Cloud {
     Edged,
 }
 
-/// The kernels as they would be of n samples drawn from a cloud with the covariance that the samples
+/// The kernels as they would be of n samples drawn from a cloud around 0 with the covariance that the samples
 /// have. Each new sample is a random combination of the old ones, the same in every view.
 pub(crate) fn structureless(
     kernels: &[Gram<'_>],
@@ -72,7 +72,7 @@ pub(crate) fn structureless(
     Ok(found)
 }
 
-/// n×n: the coefficients of each new sample, which sum to 0 with the mean taken out.
+/// n×n: the coefficients of each new sample, a column that sums to 0, so that the mean of the samples drops out.
 fn combinations(n: usize, seed: u64, monitor: &Monitor<'_>) -> Result<Matrix> {
     let mut out = Matrix::zeros(n, n, WHAT)?;
     out.values_mut().par_chunks_mut(n).enumerate().try_for_each(|(j, column)| {
@@ -108,7 +108,7 @@ fn product(left: &Matrix, right: &Matrix, monitor: &Monitor<'_>) -> Result<Matri
     Ok(out)
 }
 
-/// Makes Gaussian features, which are rows, uniform.
+/// Makes Gaussian features around 0, which are rows, uniform ones of the same variance.
 fn flatten(samples: &mut Matrix) -> Result<()> {
     // A logistic curve that follows the normal distribution to a percent.
     const STEEPNESS: f64 = 1.702;
@@ -122,7 +122,8 @@ fn flatten(samples: &mut Matrix) -> Result<()> {
         for (value, square) in sample.iter_mut().zip(&squares) {
             let deviation = square.sqrt();
             if deviation > 0.0 {
-                *value = deviation / (1.0 + (-STEEPNESS * *value / deviation).exp());
+                let share = 1.0 / (1.0 + (-STEEPNESS * *value / deviation).exp());
+                *value = 12f64.sqrt() * deviation * (share - 0.5);
             }
         }
     });
@@ -154,4 +155,43 @@ fn of_kernel(
     mirror(whole.values_mut(), n);
     let values = memory::copied(whole.values(), WHAT)?;
     Gram::computed(Label { number: 0, spec: None }, values, None, n, monitor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::monitor;
+
+    #[test]
+    fn clouds_have_the_covariance_of_the_samples_around_0() {
+        // 600 samples of three features, two of which go together.
+        let n = 600;
+        let wave = |i: usize, k: f64| (k * i as f64).sin();
+        let rows = (0..n).flat_map(|i| [wave(i, 1.3), 2.0 * wave(i, 1.3) + wave(i, 2.9), 5.0]);
+        let values: Vec<f64> = rows.collect();
+        let mut samples = Matrix::zeros(3, n, "test").unwrap();
+        samples.values_mut().copy_from_slice(&values);
+        let moments = |x: &Matrix| {
+            let mean = |a: usize| (0..n).map(|i| x.get(a, i)).sum::<f64>() / n as f64;
+            let both = |a: usize, b: usize| {
+                (0..n).map(|i| (x.get(a, i) - mean(a)) * (x.get(b, i) - mean(b))).sum::<f64>()
+                    / n as f64
+            };
+            ([both(0, 0), both(0, 1), both(1, 1), both(2, 2)], mean(1))
+        };
+        let (expected, _) = moments(&samples);
+        monitor::idle(|monitor| {
+            let combinations = combinations(n, 7, monitor).unwrap();
+            let mut drawn = product(&samples, &combinations, monitor).unwrap();
+            for _cloud in ["round", "edged"] {
+                let (found, mean) = moments(&drawn);
+                let near = |(a, b): (f64, f64)| (a - b).abs() <= 0.2 * expected[2];
+                assert!(found.into_iter().zip(expected).all(near), "{found:?} {expected:?}");
+                assert!(mean.abs() < 0.3, "around 0: {mean}");
+                flatten(&mut drawn).unwrap();
+            }
+            let most = drawn.values().iter().fold(0.0, |a: f64, b| a.max(b.abs()));
+            assert!(most <= 3f64.sqrt() * 1.1 * expected[2].sqrt(), "edges: {most}");
+        });
+    }
 }

@@ -43,7 +43,7 @@ pub(super) fn read(
     seconds: &mut Seconds,
 ) -> Result<Option<Reading>> {
     let settings = problem.settings;
-    let embedding = match (of_the_model, is_of_the_model(settings)) {
+    let mut embedding = match (of_the_model, is_of_the_model(settings)) {
         (Some(embedding), true) if embedding.residual <= AT_THE_END => embedding,
         (embedding, same) => {
             let warm = embedding.as_ref().and_then(|embedding| embedding.basis.as_ref());
@@ -68,7 +68,6 @@ pub(super) fn read(
         }
     };
     let eigengap = embedding.eigengap();
-    let mut embedding = embedding;
     embedding::show(&mut embedding.vectors, &embedding.values, settings);
     problem.monitor.begin(Step::Labels, 1);
     let labels = timed!(seconds.labels, labels_of(problem, &embedding))?;
@@ -85,17 +84,21 @@ pub(super) fn graph(
     clusters: usize,
     settings: &Settings,
 ) -> Result<Graph> {
-    if settings.adapt_beta {
-        // What has been divided into as many parts as clusters is not to fall apart further.
-        let whole = Graph::new(similarity)?;
-        if whole.parts()?.count == clusters {
-            return Ok(whole);
-        }
+    Graph::new(thinned(similarity, clusters, settings)?.as_ref().unwrap_or(similarity))
+}
+
+/// The entries of Z that labels are read from; nothing if it is taken as it is.
+fn thinned(
+    similarity: &Similarity,
+    clusters: usize,
+    settings: &Settings,
+) -> Result<Option<Similarity>> {
+    // What has been divided into as many parts as clusters is not to fall apart further.
+    if settings.adapt_beta && Graph::new(similarity)?.parts()?.count == clusters {
+        return Ok(None);
     }
-    match neighbors(similarity.targets(), clusters, settings) {
-        None => Graph::new(similarity),
-        Some(count) => Graph::new(&similarity.thinned(count)?),
-    }
+    let count = neighbors(similarity.targets(), clusters, settings);
+    count.map(|count| similarity.thinned(count)).transpose()
 }
 
 /// How many entries of a column of Z count; nothing if it is taken as it is. The neighbours of a sample
@@ -170,10 +173,8 @@ fn stability(
     let Problem { clusters, settings, monitor, .. } = problem;
     let n = problem.samples();
     let kept = (n - n / 5).max(clusters);
-    let thinned = match neighbors(n, clusters, settings) {
-        None => similarity.try_clone()?,
-        Some(count) => similarity.thinned(count)?,
-    };
+    let thinned = thinned(similarity, clusters, settings)?;
+    let similarity = thinned.as_ref().unwrap_or(similarity);
     let draws = Settings { restarts: RESTARTS, ..settings.clone() };
     let mut total = 0.0;
     for draw in 0..settings.subsamples {
@@ -181,7 +182,7 @@ fn stability(
             return Ok(None);
         }
         let samples = drawn(n, kept, settings.seed.wrapping_add(draw as u64))?;
-        let graph = Graph::new(&thinned.among(&samples)?)?;
+        let graph = Graph::new(&similarity.among(&samples)?)?;
         let by = embedding::fastest(kept, clusters);
         let how =
             EigenSettings { laplacian: settings.embedding, tolerance: AT_THE_END, by, beyond: 0 };
